@@ -1,0 +1,72 @@
+"""Time: UTC microseconds inside, the vault's local day only to name a note."""
+
+import datetime as dt
+import os
+import time
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+from zoneinfo import ZoneInfo
+
+Clock: TypeAlias = Callable[[], int]
+"""Now, in UTC microseconds."""
+
+DAY_US = 86_400_000_000
+_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+
+
+def system_clock() -> int:
+    return time.time_ns() // 1000
+
+
+def clock_from(env: dict[str, str] | os._Environ[str]) -> Clock:
+    """The system's clock, or a clock that stands still at `AFTERWORD_NOW` (RFC 3339)."""
+    fixed = env.get("AFTERWORD_NOW")
+    if not fixed:
+        return system_clock
+    at = parse_rfc3339(fixed)
+    if at is None:
+        raise ValueError(f"AFTERWORD_NOW is not an RFC 3339 time: {fixed!r}")
+    return lambda: at
+
+
+def parse_rfc3339(text: str) -> int | None:
+    """UTC microseconds of an RFC 3339 time; without an offset it is taken as UTC. None when it is not one."""
+    try:
+        at = dt.datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    if at.tzinfo is None:
+        at = at.replace(tzinfo=dt.UTC)
+    try:
+        return round((at - _EPOCH) / dt.timedelta(microseconds=1))
+    except OverflowError:
+        return None
+
+
+def format_rfc3339(at_us: int) -> str:
+    """RFC 3339 with `Z`, milliseconds when there are any."""
+    at = _EPOCH + dt.timedelta(microseconds=at_us)
+    return at.isoformat(timespec="milliseconds" if at_us % 1_000_000 else "seconds").replace("+00:00", "Z")
+
+
+class Zones:
+    """The vault's zone over time: a list of (first day it holds, IANA name). A change moves no day before it."""
+
+    def __init__(self, changes: Sequence[tuple[str, str]], day_starts_at_min: int = 0) -> None:
+        """`changes` are (`YYYY-MM-DD` or "" for always, IANA name) in order; minutes after midnight start a day."""
+        self._changes = [(since, ZoneInfo(name)) for since, name in changes] or [("", ZoneInfo("UTC"))]
+        self._shift = dt.timedelta(minutes=day_starts_at_min)
+
+    def local(self, at_us: int) -> dt.datetime:
+        """The local time in the zone that holds on that day."""
+        at = _EPOCH + dt.timedelta(microseconds=at_us)
+        chosen = at.astimezone(self._changes[0][1])
+        for since, zone in self._changes:
+            there = at.astimezone(zone)
+            if since <= (there - self._shift).date().isoformat():
+                chosen = there
+        return chosen
+
+    def day(self, at_us: int) -> str:
+        """The local day as `YYYY-MM-DD`, after the vault's start of day."""
+        return (self.local(at_us) - self._shift).date().isoformat()

@@ -1,0 +1,43 @@
+"""Identities: 128-bit hashes over a harness's own key tuples, fixed at first sight.
+
+No text and no path goes into one (capture: "Identity"), so neither a new redaction rule nor a moved file
+changes an id, and two machines that read the same transcript give the same item the same id.
+"""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from typing import NewType
+
+ItemId = NewType("ItemId", bytes)
+"""16 bytes."""
+SessionId = NewType("SessionId", str)
+"""32 hex digits."""
+SegmentKey = NewType("SegmentKey", str)
+"""`s-` and 12 hex digits."""
+OriginId = NewType("OriginId", str)
+"""32 hex digits, random, one per machine and ledger."""
+
+KeyPart = str | int
+
+
+def _hash128(person: bytes, parts: Sequence[KeyPart]) -> bytes:
+    text = json.dumps(list(parts), ensure_ascii=False, separators=(",", ":"))
+    # Transcripts hold lone surrogates now and then; an id must still come out.
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16, person=person).digest()
+
+
+def item_id(harness: str, kind: str, key: Sequence[KeyPart]) -> ItemId:
+    """The id of the item with this key tuple: BLAKE2b-128 over (harness, kind, tuple)."""
+    return ItemId(_hash128(b"afterword-item", (harness, kind, *key)))
+
+
+def session_id(harness: str, native: str) -> SessionId:
+    """The id of a session. `native` is the harness's id; a sub-agent's is `parent/agent`."""
+    return SessionId(_hash128(b"afterword-sess", (harness, native)).hex())
+
+
+def segment_key(first_item: ItemId) -> SegmentKey:
+    """The key of the segment that starts with this item."""
+    digest = hashlib.blake2b(first_item, digest_size=6, person=b"afterword-segm").hexdigest()
+    return SegmentKey(f"s-{digest}")
