@@ -1,0 +1,81 @@
+# Needs Python 3.11 or newer, git and make; brings everything else into this checkout (.tools, .venv).
+#   PYTHON=python3.13   another interpreter       VENV=.venv-3.13   another environment
+#   ARGS="--vault ~/x"  words for afterword       UPGRADE=1         newer versions, with `make lock`
+
+VENV ?= .venv
+ARGS ?=
+LOCKS := requirements.lock requirements-dev.lock
+
+# The machine's own certificates where it has them: a company's proxy is known there and nowhere else.
+ifneq ($(wildcard /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt /etc/ssl/cert.pem),)
+export UV_SYSTEM_CERTS ?= 1
+endif
+export UV_PYTHON_DOWNLOADS = never
+export VENV
+
+UV := $(or $(shell command -v uv 2>/dev/null),.tools/uv/bin/uv)
+PY = "$$(PYTHON='$(PYTHON)' .ci/python)"
+
+.PHONY: help up demo test wheel lock bench clean
+.DELETE_ON_ERROR:
+
+help:
+	@echo 'make up     set up the vault on first run, then watch the agents'
+	@echo 'make demo   the same on a bundled sample history, in a folder of its own'
+	@echo 'make test   formatting, lint, types, import layers, all tests'
+	@echo 'make wheel  build dist/*.whl'
+	@echo 'make bench  measure reading, searching and idling on a made-up corpus'
+	@echo 'make lock   make requirements*.lock again from pyproject.toml (UPGRADE=1: newer versions)'
+	@echo 'make clean  take away .venv, .tools, dist and the caches'
+
+up: $(VENV)/.stamp-run
+	$(VENV)/bin/afterword up $(ARGS)
+
+demo: $(VENV)/.stamp-run
+	$(VENV)/bin/afterword up --demo $(ARGS)
+
+test: $(VENV)/.stamp-dev
+	@.ci/check
+
+wheel: $(VENV)/.stamp-dev
+	rm -rf dist
+	$(VENV)/bin/python -m build --wheel --no-isolation --outdir dist .
+
+bench: $(VENV)/.stamp-dev
+	@ran=; for name in capture query idle; do \
+	  if test -f "bench/$$name.py"; then ran=1; echo "== bench.$$name"; $(VENV)/bin/python -m "bench.$$name" $(ARGS) || exit 1; fi; \
+	done; test -n "$$ran" || echo 'no benchmark is here yet'
+
+lock: $(UV)
+	$(UV) pip compile $(if $(UPGRADE),--upgrade) --quiet --universal --python-version 3.11 --generate-hashes --no-header \
+	  --output-file requirements.lock pyproject.toml
+	$(UV) pip compile $(if $(UPGRADE),--upgrade) --quiet --universal --python-version 3.11 --generate-hashes --no-header \
+	  --extra dev --constraints requirements.lock --output-file requirements-dev.lock pyproject.toml
+	@if grep -nE '://|--(extra-)?index-url|--find-links' $(LOCKS); then echo 'the locks name a registry' >&2; exit 1; fi
+
+clean:
+	rm -rf .venv .tools dist build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	find daemon sync tests bench -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Every install is by hash: uv itself from its pin in the dev lock, the run-time packages from their lock, and what
+# builds the editable install through --build-constraints.
+.tools/uv/bin/uv: requirements-dev.lock
+	@echo 'bringing uv into .tools'
+	@rm -rf .tools/uv && mkdir -p .tools
+	@awk '/^uv==/ {on = 1} on {print} on && !/\\$$/ {exit}' requirements-dev.lock > .tools/uv.txt
+	@python=$(PY) && "$$python" -m venv .tools/uv
+	@.tools/uv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r .tools/uv.txt
+	@touch $@
+
+# A rebuilt uv must not rebuild the environment: order only.
+$(VENV)/bin/python: | $(UV)
+	@python=$(PY) && $(UV) venv --quiet --allow-existing --python "$$python" $(VENV)
+
+$(VENV)/.stamp-run: requirements.lock pyproject.toml | $(VENV)/bin/python
+	$(UV) pip install --quiet --python $(VENV)/bin/python --require-hashes -r requirements.lock
+	$(UV) pip install --quiet --python $(VENV)/bin/python --no-deps --build-constraints requirements-dev.lock -e .
+	@touch $@
+
+$(VENV)/.stamp-dev: requirements-dev.lock $(VENV)/.stamp-run
+	$(UV) pip install --quiet --python $(VENV)/bin/python --require-hashes -r requirements-dev.lock
+	@touch $@
