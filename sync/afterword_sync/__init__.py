@@ -1,1 +1,1 @@
-"""Exchange between machines: numbered records, one append-only series per machine. Knows nothing of afterword."""
+"""Exchange between machines: numbered records, one append-only series a machine. Knows nothing of afterword."""
