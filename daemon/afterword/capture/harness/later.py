@@ -1,0 +1,48 @@
+"""Where the stores of the harnesses that are not read yet lie, so that they can be named."""
+
+from pathlib import Path
+
+from afterword.capture.harness.stores import listed, overridden
+from afterword.domain.events import Where
+
+
+def roots(harness: str, where: Where) -> list[Path]:
+    """The folders of a harness without a decoder; they need not exist."""
+    match harness:
+        case "opencode":
+            return overridden(where, "OPENCODE") or [_data(where) / "opencode"]
+        case "cursor":
+            return _cursor(where)
+        case "gemini-cli":
+            homes = listed(where, "GEMINI_CLI_HOME")
+            return overridden(where, "GEMINI") or [home / ".gemini" for home in homes or [where.home]]
+        case "aider":
+            return overridden(where, "AIDER")
+        case "antigravity":
+            return _antigravity(overridden(where, "ANTIGRAVITY") or [where.home / ".gemini"])
+        case "grok-build":
+            return overridden(where, "GROK") or listed(where, "GROK_HOME") or [where.home / ".grok"]
+        case _:
+            return []
+
+
+def _antigravity(bases: list[Path]) -> list[Path]:
+    return [
+        folder for base in bases for folder in sorted(base.glob("antigravity*")) or [base / "antigravity"]
+    ]
+
+
+def _data(where: Where) -> Path:
+    return (listed(where, "XDG_DATA_HOME") or [where.home / ".local" / "share"])[0]
+
+
+def _cursor(where: Where) -> list[Path]:
+    user = overridden(where, "CURSOR")
+    if not user:
+        if where.platform == "darwin":
+            user = [where.home / "Library" / "Application Support" / "Cursor" / "User"]
+        else:
+            config = [*listed(where, "XDG_CONFIG_HOME"), where.home / ".config"]
+            user = list(dict.fromkeys(folder / "Cursor" / "User" for folder in config))
+    cli = overridden(where, "CURSOR_CLI") or listed(where, "CURSOR_CONFIG_DIR") or [where.home / ".cursor"]
+    return [*user, *cli]
