@@ -18,10 +18,12 @@ URL_PASSWORD = "not-a-real-" + "pass-7731"
 STAGING_URL = "postgres://harbor:" + URL_PASSWORD + "@db.staging.harbor.test:5432/harbor"
 SMTP_PASSWORD = "swordfish-" + "demo-4471"
 POLISH_PASSWORD = "Bursztyn-" + "demo-2026!"
-_JWT_PARTS = ("eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9", "eyJzdWIiOiJkZW1vIiwibmFtZSI6Im5vYm9keSJ9", "bm90LWEtcmVhbC1zaWduYXR1cmUtZGVtbw")
-JWT = ".".join(_JWT_PARTS)
-    "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiJkZW1vIiwibmFtZSI6Im5vYm9keSJ9..bm90LWEtcmVhbC1zaWduYXR1cmUtZGVtbw"
+_JWT_PARTS = (
+    "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9",
+    "eyJzdWIiOiJkZW1vIiwibmFtZSI6Im5vYm9keSJ9",
+    "bm90LWEtcmVhbC1zaWduYXR1cmUtZGVtbw",
 )
+JWT = ".".join(_JWT_PARTS)
 
 CANARIES = (GITHUB_TOKEN, AWS_KEY_ID, AWS_SECRET, URL_PASSWORD, SMTP_PASSWORD, POLISH_PASSWORD, JWT)
 
