@@ -406,7 +406,7 @@ def release_race(codex: type[Any]) -> Any:
         "Release 881 is green with both jobs on dock-1 at the same time. What fixed it: no job writes to a shared temp directory any more, each has its own.\n\n"
         "Decision: all workflows use the own-tempdir action, and check_paths.sh runs in CI.\n\n"
         "Lesson learned: after fixing a race, search for the pattern in all workflows and scripts at once. We fixed one file and met the same race a day later.\n\n"
-        "Action: add own-tempdir to nightly.yml, which is disabled at the moment."
+        "TODO: add own-tempdir to nightly.yml, which is disabled at the moment."
     )
     s.user(
         f"The docs job needs the staging database for the API examples. Use DATABASE_URL={STAGING_URL} and tell me if it connects."
@@ -823,8 +823,8 @@ def runbook(claude: type[Any]) -> Any:
         "Decision: the production backfill runs at 15:00, after the release, in batches of 5,000.\n"
         "Decision: the alert code reads SMTP_PASSWORD only and fails when it is not set.\n\n"
         'Lesson learned: a default of "" for a password turns a missing setting into a failed login somewhere else; fail where it is read.\n\n'
-        "Action: set idle_in_transaction_session_timeout for the admin role before 15:00.\n"
-        "Action: repair the 31 invoices of April, the script is ready for a dry run."
+        "TODO: set idle_in_transaction_session_timeout for the admin role before 15:00.\n"
+        "TODO: repair the 31 invoices of April, the script is ready for a dry run."
     )
     s.user("I'll set the timeout now. Please do the dry run of the April invoices while I'm at it.")
     s.run("python scripts/repair_invoices.py --month 2026-04 --dry-run", APRIL)
