@@ -1,0 +1,231 @@
+"""The engines: which rules may hit a text, and where. All give the same matches; they differ in speed alone.
+
+`hyperscan` passes once over the bytes with every rule and searches with re2 (or re) only for the rules that hit.
+`re2` does the same with an re2 set. `auto` begins with re2 and goes over to hyperscan. `python` looks for the literals a rule starts with. No engine may be used by
+two threads at once: hyperscan's scratch space and the memory of its last matches belong to one scan. The
+`Redactor` holds a lock around it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    from afterword.redact.rules import Rule
+
+EngineName: TypeAlias = Literal["hyperscan", "re2", "python"]
+
+
+class Match(Protocol):
+    def span(self, group: int = 0, /) -> tuple[int, int]: ...
+
+
+Search: TypeAlias = Callable[[bytes, int], Match | None]
+"""The leftmost match in the bytes at or after a position."""
+
+
+class Engine(Protocol):
+    @property
+    def name(self) -> EngineName: ...
+
+    def scan(self, data: bytes) -> Sequence[tuple[int, Search]]:
+        """The numbers of the rules that may hit, ascending, each with its search for this very data."""
+
+
+_BOUNDED = re.compile(r"\{(\d+),\d+\}")
+
+
+def gate(pattern: str) -> bytes:
+    """`pattern` with its repeats unbounded: it matches at least where `pattern` does, and its automaton is small."""
+
+    def loose(bound: re.Match[str]) -> str:
+        least = int(bound.group(1))
+        return "*" if least == 0 else "+" if least == 1 else f"{{{least},}}"
+
+    return _BOUNDED.sub(loose, pattern).encode()
+
+
+def pick(name: str, rules: Sequence[Rule]) -> tuple[Engine, str]:
+    """The engine and why it is not the fastest ("" when it is). `auto` takes the fastest that works here."""
+    if name == "python":
+        return PythonEngine(rules), ""
+    if name == "re2":
+        return Re2Engine(rules), ""
+    if name == "hyperscan":
+        return HyperscanEngine(rules), ""
+    if name != "auto":
+        raise ValueError(f"unknown redaction engine {name!r}")
+    reasons = []
+    for module, maker in (("hyperscan", AutoEngine), ("re2", Re2Engine)):
+        try:
+            importlib.import_module(module)
+            engine: Engine = maker(rules)
+        except (ImportError, OSError) as err:
+            reasons.append(f"{module} is not usable here: {err}")
+        else:
+            return engine, "; ".join(reasons)
+    return PythonEngine(rules), "; ".join(reasons)
+
+
+class AutoEngine:
+    """Hyperscan once it pays: its database takes most of a second to compile, as long as re2 needs for `WARM` bytes.
+
+    A command that prints a page never compiles it; a daemon or an import does so once.
+    """
+
+    name: EngineName = "hyperscan"
+    WARM = 32_000_000
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self._rules = rules
+        self._seen_bytes = 0
+        try:
+            self._engine: Engine = Re2Engine(rules)
+        except ImportError:
+            self._engine = HyperscanEngine(rules)
+            self._seen_bytes = self.WARM
+
+    def scan(self, data: bytes) -> Sequence[tuple[int, Search]]:
+        if self._seen_bytes < self.WARM:
+            self._seen_bytes += len(data)
+            if self._seen_bytes >= self.WARM:
+                self._engine = HyperscanEngine(self._rules)
+        return self._engine.scan(data)
+
+
+class PythonEngine:
+    """Standard library only: a rule is tried where one of its literals stands."""
+
+    name: EngineName = "python"
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self._patterns = [re.compile(rule.pattern.encode()) for rule in rules]
+        self._rows: list[tuple[int, re.Pattern[bytes], tuple[bytes, ...], bytes]] = [
+            (number, self._patterns[number], tuple(s.encode() for s in rule.starts), rule.needs.encode())
+            for number, rule in enumerate(rules)
+        ]
+        self._literals = tuple(sorted({start for _, _, starts, _ in self._rows for start in starts}))
+
+    def scan(self, data: bytes) -> list[tuple[int, Search]]:
+        lower = data.lower()
+        present = {literal for literal in self._literals if literal in lower}
+        found: list[tuple[int, Search]] = []
+        positions: dict[bytes, list[int]] = {}
+        for number, pattern, starts, needs in self._rows:
+            if not starts:
+                if needs in lower:
+                    found.append((number, pattern.search))
+                continue
+            places: set[int] = set()
+            for literal in starts:
+                if literal not in present:
+                    continue
+                if literal not in positions:
+                    positions[literal] = _positions(lower, literal)
+                places.update(positions[literal])
+            if places:
+                found.append((number, _trier(pattern, places)))
+        return found
+
+
+def _positions(lower: bytes, literal: bytes) -> list[int]:
+    places = []
+    here = lower.find(literal)
+    while here >= 0:
+        places.append(here)
+        here = lower.find(literal, here + 1)
+    return places
+
+
+def _trier(pattern: re.Pattern[bytes], places: set[int]) -> Search:
+    tries = sorted({place - lead for place in places for lead in (0, 1, 2) if place >= lead})
+
+    def search(data: bytes, at: int) -> Match | None:
+        for number in range(bisect_left(tries, at), len(tries)):
+            found = pattern.match(data, tries[number])
+            if found:
+                return found
+        return None
+
+    return search
+
+
+class Re2Engine:
+    """google-re2: linear time, one set for the gate."""
+
+    name: EngineName = "re2"
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        import re2  # noqa: PLC0415 - optional: a platform without a wheel does without
+
+        options = _re2_options(re2)
+        gates = re2.Set.SearchSet(options)
+        for rule in rules:
+            gates.Add(gate(rule.pattern))
+        gates.Compile()
+        self._gate: Callable[[bytes], list[int]] = gates.Match
+        self._searches = re2_searches(rules)
+
+    def scan(self, data: bytes) -> list[tuple[int, Search]]:
+        searches = self._searches
+        return [(number, searches[number]) for number in sorted(self._gate(data))]
+
+
+def _re2_options(re2: Any) -> Any:
+    options = re2.Options()
+    options.encoding = re2.Options.Encoding.LATIN1
+    options.log_errors = False
+    options.max_mem = 256 << 20
+    return options
+
+
+def re2_searches(rules: Sequence[Rule]) -> list[Search]:
+    """One search per rule, by re2."""
+    import re2  # noqa: PLC0415 - optional, see above
+
+    return [re2.compile(rule.pattern.encode(), _re2_options(re2)).search for rule in rules]
+
+
+class HyperscanEngine:
+    """Hyperscan as the gate; re2 searches for the rules that hit, or re where re2 is missing."""
+
+    name: EngineName = "hyperscan"
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        import hyperscan  # noqa: PLC0415 - optional: a platform without a wheel does without
+
+        count = len(rules)
+        self._database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
+        self._database.compile(
+            expressions=[gate(rule.pattern) for rule in rules],
+            ids=list(range(count)),
+            elements=count,
+            flags=[hyperscan.HS_FLAG_SINGLEMATCH] * count,
+        )
+        self._hits: list[int] = []
+        append = self._hits.append
+
+        def note(number: int, _start: int, _end: int, _flags: int, _context: object) -> None:
+            append(number)
+
+        self._note = note
+        try:
+            self._searches = re2_searches(rules)
+        except ImportError:
+            self._python = PythonEngine(rules)
+            self._searches = []
+
+    def scan(self, data: bytes) -> Sequence[tuple[int, Search]]:
+        hits = self._hits
+        hits.clear()
+        self._database.scan(data, match_event_handler=self._note)
+        if not hits:
+            return ()
+        if not self._searches:
+            wanted = set(hits)
+            return [row for row in self._python.scan(data) if row[0] in wanted]
+        return [(number, self._searches[number]) for number in sorted(hits)]

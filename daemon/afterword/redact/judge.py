@@ -1,0 +1,310 @@
+"""Whether a value that stands in a secret position is a secret: pure functions over one value."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from afterword.redact.words import EXPLICIT, NEUTRAL, TECH
+
+LOOK = 512
+"""Characters of a value that are looked at; longer values are judged by their beginning."""
+
+MARKER = re.compile(r"\[redacted:[a-z0-9-]{1,24}\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A candidate. `after` is the character that follows it, `tight` says that no space preceded it."""
+
+    text: str
+    quoted: bool = False
+    after: str = ""
+    tight: bool = False
+
+
+_UUID = re.compile(r"\{?[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\}?")
+_HASH = re.compile(r"(?:sha1|sha224|sha256|sha384|sha512|md5|blake2b|blake3)[-:=].+", re.IGNORECASE | re.DOTALL)
+_EMAIL = re.compile(r"[A-Za-z0-9_.+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z]{2,})+")
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?://|\\/\\/).*|data:.*|urn:.*|arn:.*", re.DOTALL)
+_VARIABLE = re.compile(
+    r"\$\$?[A-Za-z_][A-Za-z0-9_]*|\$[({].*|\$\$|\$\d|%[A-Za-z_][A-Za-z0-9_]*%|%[-+0-9.]*[sdifrxq]|%\(.*|%\{.*"
+    r"|\{\{.*|\{[A-Za-z_%][^{}]*\}|<.*>|<[A-Za-z_].*|#\{.*|@\{.*|\[[A-Za-z _-]+\]|:[a-z_]+|@[A-Za-z_][A-Za-z0-9_]*"
+    r"|(?:op|vault|ssm|env|file|ref|secretsmanager|awssm|bw|pass)://?.*|(?:env|file|vault|secret|ref|ssm)[:.].*"
+    r"|!(?:vault|secret|env|Ref|Sub|GetAtt).*|__[A-Za-z0-9_]+__|\.\.\..*",
+    re.DOTALL,
+)
+_CODE = re.compile(
+    r"(?:os\.(?:environ|getenv)|process\.env|import\.meta|getenv|env\[|ENV\[|System\.getenv|std::env|Deno\.env"
+    r"|secrets\.|vars\.|credentials\(|lookup\(|var\.|local\.|module\.|data\.|self\.|this\.|cls\.)",
+)
+_IDENTIFIER = re.compile(r"[^\W\d]\w*(?:(?:\.|::|->|\?\.|!\.)[^\W\d]\w*)*[?!]?")
+_CALL = re.compile(r"[&*!]*(?:new |await )?[^\W\d][\w.:>?!-]*(?:\(|\[|\{|<[A-Z]|!\()")
+_PATTERN = re.compile(
+    r"\[\^|\\[wdsSWDbB]|\[[A-Za-z0-9]-[A-Za-z0-9]|\.\*|\.\+|\(\?|\{\d+,\d*\}|^\^.*\$$|^/.*/[gimsuy]*$"
+)
+_MASKED = re.compile(r"[xX]{4}|\*{3}|•{2}|●{2}|…|\.{3}|-{4}|_{4}|#{4}|0{8}|1234567890123|(.)\1{5}")
+_RUN = re.compile(r"(.)\1*")
+_MARKUP = re.compile(r"</|/>|=>|\(\)|;$|&&|\|\||===")
+_PATH = re.compile(r"(?:\.{0,2}/|~/|[A-Za-z]:[\\/])[\w@. +-]*(?:[\\/][\w@. +-]*)*")
+_NUMBER = re.compile(
+    r"[-+]?[0-9][0-9.,:_/x%-]*(?:ms|s|m|h|d|k|kb|mb|gb|b|px|em|rem|min|mins|hours|days|chars|bits|bytes)?",
+    re.IGNORECASE,
+)
+_WHEN = re.compile(r"\d{4}-\d\d-\d\d.*|\d{1,2}:\d\d.*")
+_PARTS = re.compile(r"[-_./:+ ]+")
+_HUMPS = re.compile(r"[A-Z]{2,}(?![a-z])|[A-Z]?[a-z]+|[A-Z]|[0-9]+|[^\W\d_]+")
+_WORD_AND_NUMBER = re.compile(r"([^\W\d_]{2,})[0-9]{1,2}")
+
+
+def entropy(text: str) -> float:
+    """Bits per character."""
+    total = len(text)
+    return -sum(n / total * math.log2(n / total) for n in Counter(text).values()) if text else 0.0
+
+
+def wordish(text: str) -> bool:
+    """Whether the text is made of words, names and small numbers, as identifiers and file names are."""
+    parts = [part for part in _PARTS.split(text) if part]
+    return all(_is_word(part) for part in parts)
+
+
+def _is_word(part: str) -> bool:
+    if part.lower() in TECH:
+        return True
+    if part.isdigit():
+        return len(part) <= 4
+    numbered = _WORD_AND_NUMBER.fullmatch(part)
+    if numbered:
+        part = numbered.group(1)
+    if not part.isalpha():
+        return False
+    if part.islower() or part.isupper() or part.istitle() or not part.isascii():
+        return len(part) <= 24
+    humps = _HUMPS.findall(part)
+    return len(part) / len(humps) >= 3
+
+
+def placeholder(text: str) -> bool:
+    """Whether the value stands for one: a variable, a mask, words such as `your-api-key`."""
+    if _VARIABLE.fullmatch(text) or _MASKED.search(text) or _RUN.fullmatch(text) or MARKER.search(text):
+        return True
+    if len(set(text)) <= 3 and len(text) >= 6:
+        return True
+    words = [hump.lower() for hump in _HUMPS.findall(text)]
+    letters = [word for word in words if not word.isdigit()]
+    if not letters:
+        return False
+    whole = re.sub(r"[\d\W_]+", "", text).lower()
+    known = all(word in EXPLICIT or word in NEUTRAL for word in letters) or whole in EXPLICIT or whole in NEUTRAL
+    if not known:
+        return False
+    explicit = any(word in EXPLICIT for word in letters) or whole in EXPLICIT
+    special = any(not (c.isalnum() or c in "-_. /:") for c in text)
+    digits = sum(len(word) for word in words if word.isdigit())
+    return (explicit or digits <= 2) and not special
+
+
+def _excluded(value: Value) -> bool:
+    """What is no secret under any name."""
+    text = value.text
+    if placeholder(text) or _URL.fullmatch(text) or _HASH.fullmatch(text) or _PATTERN.search(text):
+        return True
+    if _EMAIL.fullmatch(text) or _MARKUP.search(text) or _CODE.match(text) or _WHEN.fullmatch(text):
+        return True
+    if _PATH.fullmatch(text) and not (len(text) >= 32 and _opaque(text)):
+        return True
+    if value.quoted:
+        return False
+    return value.after in ("(", "[", "{") or bool(_CALL.match(text)) or text[0] in "([{*&|=!?,;:/\\#" or "${" in text
+
+
+def _classes(text: str) -> tuple[bool, bool, bool, bool]:
+    """(lower, upper, digit, special); letters without case count as lower."""
+    lower = upper = digit = special = False
+    for char in text:
+        if char.isdigit():
+            digit = True
+        elif char.isupper():
+            upper = True
+        elif char.isalpha():
+            lower = True
+        else:
+            special = True
+    return lower, upper, digit, special
+
+
+def _opaque(text: str) -> bool:
+    lower, upper, digit, _ = _classes(text)
+    return (lower or upper) and digit and not wordish(text) and entropy(text) >= 2.8
+
+
+def _snake(text: str) -> bool:
+    """Whether it is a name as code writes them, perhaps with a short number: `pw_hash2`, `form.data_1`."""
+    return bool(_IDENTIFIER.fullmatch(text)) and ("_" in text or "." in text or "::" in text) and wordish(text)
+
+
+def password(value: Value) -> bool:
+    """A value a person may have chosen, after a word that says so."""
+    text = value.text
+    if len(text) < 4 or _excluded(value):
+        return False
+    lower, upper, digit, special = _classes(text)
+    if " " in text or "\t" in text:
+        return _sentence_holds_secret(text)
+    if not (lower or upper):
+        if not digit:
+            return False
+        return (special and not _NUMBER.fullmatch(text)) or (
+            (value.quoted or value.tight) and len(text) >= 6 and text.isdigit()
+        )
+    if _NUMBER.fullmatch(text) or (wordish(text) and text.lower() in TECH):
+        return False
+    if value.quoted:
+        if digit or (special and not wordish(text)):
+            return not _snake(text)
+        if special:
+            return text.count("-") >= 3
+        return len(text) >= 6
+    if digit:
+        if text.isascii() and text.isupper() and "_" in text and wordish(text):
+            return False
+        return not _snake(text)
+    inner = text.rstrip("!?.,:;*")
+    return special and not wordish(text) and (value.tight or any(not (c.isalnum() or c in "_-./:'") for c in inner))
+
+
+def _sentence_holds_secret(text: str) -> bool:
+    words = text.split()
+    return len(words) <= 6 and any(strict(Value(word)) for word in words)
+
+
+def strict(value: Value) -> bool:
+    """A value after a mere mention: letters and digits and a third class, and no word."""
+    text = value.text.rstrip(".,:;")
+    if len(text) < 6 or _excluded(Value(text, value.quoted, value.after)):
+        return False
+    lower, upper, digit, special = _classes(text)
+    if wordish(text) or _NUMBER.fullmatch(text) or not digit or not (lower or upper):
+        return False
+    if any(c in text for c in "()=<>[]{}"):
+        return False
+    if value.quoted:
+        return True
+    strong = any(c in "!@#$%^&*+?~" for c in text)
+    return (
+        (strong or (lower and upper and len(text) >= 8))
+        and not _UUID.fullmatch(text)
+        and special + upper + lower + digit >= 3
+    )
+
+
+def key(value: Value) -> bool:
+    """A value a machine made, after a word that says so."""
+    text = value.text
+    if len(text) < 8 or " " in text or _excluded(value) or _NUMBER.fullmatch(text):
+        return False
+    lower, upper, digit, special = _classes(text)
+    if digit and (lower or upper):
+        return not wordish(text) and not (not value.quoted and _snake(text))
+    if not (lower or upper) and digit:
+        return len(text) >= 12 and not special
+    if special and not wordish(text):
+        return len(text) >= 12 and any(c in "+/=!@#$%^&*~" for c in text) and not _IDENTIFIER.fullmatch(text)
+    return value.quoted and len(text) >= 16 and not wordish(text) and lower and upper
+
+
+def weak(value: Value) -> bool:
+    """A value that looks random, after a word that has other uses."""
+    text = value.text
+    if len(text) < 8 or _UUID.fullmatch(text) or not key(value):
+        return False
+    if len(text) < 12:
+        _, _, digit, special = _classes(text)
+        return digit and special and any(c in "!@#$%^&*+?~" for c in text)
+    return _opaque(text)
+
+
+def prefixed(value: Value) -> bool:
+    """A value with a provider's prefix: anything but a mask."""
+    text = value.text
+    if _MASKED.search(text) or re.search(r"(?i)your|example|placeholder|insert|replace|dummy", text):
+        return text.endswith("EXAMPLE") and text[:4] in ("AKIA", "ASIA")
+    return len(set(text[-16:])) >= 6 or len(set(text)) >= 10
+
+
+def opaque(value: Value) -> bool:
+    """A value with a short or common prefix: it must look random."""
+    return prefixed(value) and _opaque(value.text) and not _UUID.fullmatch(value.text)
+
+
+def env(value: Value) -> bool:
+    """The value of a shell variable named for a password: a plain word counts, code does not."""
+    return password(Value(value.text, quoted=True)) and (value.quoted or not _CALL.match(value.text))
+
+
+def option(value: Value) -> bool:
+    """The value of a command's `--password`; a word after a space may be prose."""
+    return env(value) and (value.tight or value.quoted or any(c.isdigit() for c in value.text))
+
+
+def pair(value: Value) -> bool:
+    """A value whose name stands beside it."""
+    return env(value) and not wordish(value.text)
+
+
+def header(value: Value) -> bool:
+    """The credential of an Authorization header."""
+    text = value.text
+    return len(text) >= 6 and not placeholder(text) and not (text.isalpha() and wordish(text)) and not _CALL.match(text)
+
+
+def bearer(value: Value) -> bool:
+    """What follows the word bearer anywhere: only what looks random."""
+    return header(value) and _opaque(value.text)
+
+
+def basic(value: Value) -> bool:
+    """Base64 of `user:password`."""
+    try:
+        plain = base64.b64decode(value.text + "=" * (-len(value.text) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        return False
+    name, colon, rest = plain.partition(b":")
+    return bool(colon and (name or rest)) and all(32 <= byte < 127 or byte >= 160 for byte in plain)
+
+
+def userinfo(value: Value) -> bool:
+    """The password in `scheme://user:password@host`."""
+    text = value.text
+    if len(text) <= 2:
+        return text not in ("x", "xx", "*", "**", "%s", "..", ".")
+    return not (placeholder(text) or text.startswith(("$", "{", "<", "%s", "%(")) or MARKER.search(text))
+
+
+def always(_value: Value) -> bool:
+    return True
+
+
+CHECKS: dict[str, Callable[[Value], bool]] = {
+    "": always,
+    "password": password,
+    "strict": strict,
+    "key": key,
+    "weak": weak,
+    "env": env,
+    "option": option,
+    "pair": pair,
+    "prefixed": prefixed,
+    "opaque": opaque,
+    "header": header,
+    "bearer": bearer,
+    "basic": basic,
+    "userinfo": userinfo,
+}
+"""A rule's `check` → the judgement of its value."""

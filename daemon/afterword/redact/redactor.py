@@ -1,0 +1,280 @@
+"""The one choke point: plain text in, `Redacted` out."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from threading import Lock
+from typing import TypeAlias
+
+from afterword.domain.errors import UserError
+from afterword.redact import extent
+from afterword.redact.engines import Search, pick
+from afterword.redact.exits import Tally
+from afterword.redact.judge import CHECKS, LOOK, MARKER, Value
+from afterword.redact.rules import RULES, RULES_VERSION, Rule
+from afterword.redact.text import _TOKEN, Redacted, mark
+
+Json: TypeAlias = "str | int | float | bool | None | Mapping[str, Json] | Sequence[Json]"
+Span: TypeAlias = tuple[int, int, int]
+"""Start, end (bytes), the rule's number; a smaller number names the kind."""
+
+GROWTH = 5
+"""A redacted text is at most this many times as long as it was; user rules (`extra`) aside."""
+
+_MARKER = re.compile(MARKER.pattern.encode())
+_PASSES = 8
+_EXTRA = len(RULES)
+_CHECKS = [CHECKS[rule.check] for rule in RULES]
+
+
+class Redactor:
+    """Replaces secrets by `[redacted:<kind>]`.
+
+    Safe to share between threads (a lock is held while a text is scanned). Not to be carried over a fork in
+    mid-scan; a worker process makes its own.
+    """
+
+    def __init__(self, engine: str = "auto", extra: Sequence[str] = (), allow: Sequence[str] = ()) -> None:
+        """`extra` and `allow` are regular expressions of Python's `re`: more to redact, and what to leave alone.
+
+        Raises:
+            UserError: one of them is no regular expression, or matches the empty text.
+        """
+        self._engine, self.fallback = pick(engine, RULES)
+        self._scan = self._engine.scan
+        self._extra = [_compiled("extra", pattern) for pattern in extra]
+        self._allow = [_compiled("allow", pattern) for pattern in allow]
+        self._lock = Lock()
+        self.engine_name: str = self._engine.name
+        self.version: int = RULES_VERSION
+        self.counts: dict[str, int] = {}
+        """Replaced values by kind since this redactor was made."""
+        self.exits = Tally()
+
+    def redact(self, text: str) -> Redacted:
+        """`text` without its secrets. Doing it twice changes nothing; a lone surrogate becomes U+FFFD."""
+        try:
+            data = text.encode()
+        except UnicodeEncodeError:
+            text = _repaired(text)
+            data = text.encode()
+        with self._lock:
+            hits = self._scan(data)
+            if not hits and not self._extra:
+                return mark(text, _TOKEN)
+            changed = self._apply(data, hits, text)
+        return mark(text if changed is None else changed, _TOKEN)
+
+    def tree(self, value: Json) -> Json:
+        """The same shape with every string and every key redacted.
+
+        A string under a key that names a credential is judged as that credential, as it would be in the text
+        `"key": "value"`; so is the `value` beside a `name`.
+        """
+        if isinstance(value, str):
+            return self.redact(value)
+        if isinstance(value, Mapping):
+            return self._mapping(value)
+        if isinstance(value, Sequence):
+            return [self.tree(item) for item in value]
+        return value
+
+    def document(self, value: Json) -> Redacted:
+        """`tree(value)` as compact JSON with sorted keys: always valid, and unchanged by `redact`."""
+        clean = self.tree(value)
+        text = _dumped(clean)
+        with self._lock:
+            data = text.encode()
+            changed = self._apply(data, self._scan(data), text, own=False)
+        if changed is not None:
+            # Two harmless strings made a secret side by side. That must not cost the document its form.
+            if not _is_json(changed):
+                changed = _dumped(_blank(clean))
+            text = changed
+        return mark(text, _TOKEN)
+
+    def _mapping(self, value: Mapping[str, Json]) -> dict[str, Json]:
+        named = next((value[word] for word in ("name", "key", "Name", "Key") if isinstance(value.get(word), str)), None)
+        result: dict[str, Json] = {}
+        for key, item in value.items():
+            clean: str = self.redact(key)
+            while clean in result:
+                clean = mark(clean + "~", _TOKEN)
+            context = named if isinstance(named, str) and key in ("value", "Value") else key
+            result[clean] = self._under(context, item)
+        return result
+
+    def _under(self, key: str, item: Json) -> Json:
+        if isinstance(item, str):
+            return self.valued(key, item)
+        if isinstance(item, Sequence):
+            return [self.valued(key, each) if isinstance(each, str) else self.tree(each) for each in item]
+        return self.tree(item)
+
+    def valued(self, key: str, text: str) -> Redacted:
+        """`text` redacted as the value of `key`: under `password` a plain word is a secret too."""
+        clean = self.redact(text)
+        if not text or len(key) > 200 or "\n" in text.strip():
+            return clean
+        quoted = text.strip().replace("\\", "").replace('"', "").replace("'", "").replace("`", "")
+        line = f'"{_repaired(key)}": "{_repaired(quoted)}"'
+        lead = len(f'"{_repaired(key)}": "'.encode())
+        data = line.encode()
+        with self._lock:
+            for start, end, rule in self._spans(data, self._scan(data), line, own=False):
+                if start == lead and end == len(data) - 1 and not self._allowed(text):
+                    kind = RULES[rule].kind
+                    self.counts[kind] = self.counts.get(kind, 0) + 1
+                    return mark(f"[redacted:{kind}]", _TOKEN)
+        return clean
+
+    def _allowed(self, text: str) -> bool:
+        return any(pattern.fullmatch(text) for pattern in self._allow)
+
+    def _apply(self, data: bytes, hits: Sequence[tuple[int, Search]], text: str, *, own: bool = True) -> str | None:
+        """The text with its secrets replaced; None when there are none. Repeats until nothing is left to find,
+        since a replaced value can uncover the next one."""
+        changed: str | None = None
+        for _ in range(_PASSES):
+            spans = self._spans(data, hits, text, own=own)
+            if not spans:
+                break
+            pieces: list[bytes] = []
+            at = 0
+            for start, end, number in spans:
+                kind = RULES[number].kind if number < _EXTRA else "extra"
+                self.counts[kind] = self.counts.get(kind, 0) + 1
+                pieces += (data[at:start], b"[redacted:", kind.encode(), b"]")
+                at = end
+            pieces.append(data[at:])
+            data = b"".join(pieces)
+            changed = text = data.decode(errors="replace")
+            hits = self._scan(data)
+        return changed
+
+    def _spans(self, data: bytes, hits: Sequence[tuple[int, Search]], text: str, *, own: bool) -> list[Span]:
+        """What is to be replaced, in order, without overlaps."""
+        found: list[Span] = []
+        for number, search in hits:
+            _rule_spans(number, search, data, found)
+        if own:
+            for pattern in self._extra:
+                for match in pattern.finditer(text):
+                    start = len(text[: match.start()].encode())
+                    found.append((start, start + len(match.group().encode()), _EXTRA))
+        if not found:
+            return found
+        markers = [match.span() for match in _MARKER.finditer(data)] if b"[redacted:" in data else []
+        kept = [span for span in found if not _within(span, markers)]
+        if self._allow and kept:
+            allowed = [
+                (len(text[: match.start()].encode()), len(text[: match.end()].encode()))
+                for pattern in self._allow
+                for match in pattern.finditer(text)
+            ]
+            kept = [span for span in kept if not _within(span, allowed)]
+        return _merged(kept, markers)
+
+
+def _rule_spans(number: int, search: Search, data: bytes, found: list[Span]) -> None:
+    rule, check = RULES[number], _CHECKS[number]
+    at = 0
+    size = len(data)
+    while at < size:
+        match = search(data, at)
+        if match is None:
+            return
+        start, end = match.span(rule.group)
+        opener = b""
+        if rule.opener:
+            opened, opened_end = match.span(rule.opener)
+            opener = data[opened:opened_end] if opened >= 0 else b""
+        start, end = _extended(rule, data, start, end, opener)
+        if rule.check:
+            value = Value(
+                data[start : min(end, start + LOOK)].decode(errors="replace"),
+                quoted=bool(opener),
+                after=chr(data[end]) if end < size else "",
+                tight=start > len(opener) and data[start - len(opener) - 1] in b"=:",
+            )
+            if not check(value):
+                # Go on behind the key, not behind the value: the next key may lie in it.
+                at = max(match.span(rule.group)[0], at + 1) if rule.until else max(match.span()[1], at + 1)
+                continue
+        if end > start:
+            found.append((start, end, number))
+        at = max(end, match.span()[1], at + 1)
+
+
+def _extended(rule: Rule, data: bytes, start: int, end: int, opener: bytes) -> tuple[int, int]:
+    match rule.until:
+        case "":
+            return start, end
+        case "value":
+            return start, extent.quoted(data, start, opener) if opener else extent.bare(data, end)
+        case "line":
+            return start, extent.quoted(data, start, opener) if opener else extent.line(data, end)
+        case "userinfo":
+            return start, extent.userinfo(data, end)
+        case "pem":
+            return start, extent.pem(data, end)
+        case "pem-tail":
+            return extent.pem_start(data, start), end
+
+
+def _within(span: Span, places: Sequence[tuple[int, int]]) -> bool:
+    return any(start <= span[0] and span[1] <= end for start, end in places)
+
+
+def _merged(spans: list[Span], markers: Sequence[tuple[int, int]]) -> list[Span]:
+    """Overlapping spans as one, with the kind of the row that stands first; markers are swallowed whole."""
+    result: list[Span] = []
+    for start, end, number in sorted(spans):
+        for marker_start, marker_end in markers:
+            if marker_start < end and start < marker_end:
+                start, end = min(start, marker_start), max(end, marker_end)  # noqa: PLW2901 - widened in place
+        if result and start < result[-1][1]:
+            last = result.pop()
+            start, end, number = last[0], max(end, last[1]), min(number, last[2])  # noqa: PLW2901 - same
+        result.append((start, end, number))
+    return result
+
+
+def _compiled(setting: str, pattern: str) -> re.Pattern[str]:
+    try:
+        compiled = re.compile(pattern)
+    except re.error as err:
+        raise UserError(f"[redact] {setting}: {pattern!r} is no regular expression: {err}", "see Python's re") from err
+    if compiled.search(""):
+        raise UserError(f"[redact] {setting}: {pattern!r} matches the empty text", "make it match at least a character")
+    return compiled
+
+
+def _repaired(text: str) -> str:
+    """`text` with surrogate pairs joined and lone ones replaced."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _dumped(value: Json) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _blank(value: Json) -> Json:
+    """The same shape with no text of its own."""
+    if isinstance(value, str):
+        return "[redacted:document]" if value else value
+    if isinstance(value, Mapping):
+        return {f"{number}": _blank(item) for number, item in enumerate(value.values())}
+    if isinstance(value, Sequence):
+        return [_blank(item) for item in value]
+    return value

@@ -1,0 +1,40 @@
+"""`Redacted`: the only kind of text that may be stored, sent or logged."""
+
+from __future__ import annotations
+
+from typing import Final, Self
+
+_TOKEN: Final = object()
+
+
+class Redacted(str):
+    """Text that went through the redactor.
+
+    Only the redactor makes one; what `str` methods return is plain `str` again, because a join or a slice can
+    bring two harmless halves together and has to be redacted anew.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, *_args: object, **_named: object) -> Self:
+        raise TypeError("Redacted text is made by Redactor.redact only")
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        # What arrives in another process or out of a file is plain text: the promise holds for one process.
+        return str, (str(self),)
+
+
+def mark(text: str, token: object) -> Redacted:
+    """`text` as Redacted; for this layer, which holds the token."""
+    if token is not _TOKEN:
+        raise TypeError("Redacted text is made by Redactor.redact only")
+    return str.__new__(Redacted, text)
+
+
+def stored(text: str) -> Redacted:
+    """`text` as Redacted because it was redacted before it was written. Only `store` may call this, and only
+    for text that comes back out of our own ledger under the rules version noted there."""
+    return str.__new__(Redacted, text)
+
+
+EMPTY: Final[Redacted] = stored("")
