@@ -167,12 +167,17 @@ class Re2Engine:
         for rule in rules:
             gates.Add(gate(rule.pattern))
         gates.Compile()
-        self._gate: Callable[[bytes], list[int]] = gates.Match
+        self._which: Callable[[bytes], list[int] | None] = gates.Match
+        whole = b"|".join(b"(?:" + gate(rule.pattern) + b")" for rule in rules)
+        self._any: Search = re2.compile(whole, options).search
         self._searches = re2_searches(rules)
 
     def scan(self, data: bytes) -> list[tuple[int, Search]]:
-        searches = self._searches
-        return [(number, searches[number]) for number in sorted(self._gate(data))]
+        if self._any(data, 0) is None:
+            return []
+        # The set answers None when its automaton runs out of memory: then every rule has to look for itself.
+        which = self._which(data)
+        return [(number, self._searches[number]) for number in (range(len(self._searches)) if which is None else sorted(which))]
 
 
 def _re2_options(re2: Any) -> Any:
