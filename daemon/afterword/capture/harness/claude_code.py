@@ -129,6 +129,12 @@ def start(path: Path) -> State:
     return state
 
 
+def session_of(state: State) -> str:
+    """The session the file is in, as far as is known."""
+    main = state.session or state.stem
+    return f"{main}/{state.agent}" if state.agent else main
+
+
 def decode(line: bytes, state: State, fingerprint: Fingerprint) -> list[Decoded]:
     """Decode one complete line, changing `state`."""
     out: list[Decoded] = []
@@ -228,9 +234,7 @@ class _Reading(Struct):
             remember_leaf(self.state, record.uuid)
         return items
 
-    def _heard(
-        self, n: int, heard: Heard, text: str, prompt: Literal["typed", "queued"], items: list[Decoded]
-    ) -> None:
+    def _heard(self, n: int, heard: Heard, text: str, prompt: Literal["typed", "queued"], items: list[Decoded]) -> None:
         """Add what a person did: speech, or an own shell command and its output."""
         person = SaidBy.AGENT if self.agent else SaidBy.PERSON
         match heard:
@@ -379,7 +383,7 @@ class _Reading(Struct):
                 known.branch = branch
                 changes["branch"] = record.git_branch
         model = record.message.model if record.message else None
-        if model and model != known.model and model != "<synthetic>":
+        if model and model not in (known.model, "<synthetic>"):
             known.model = changes["model"] = model
         origin = record.forked_from
         if origin is not None and origin.session_id:
@@ -405,7 +409,7 @@ class _Reading(Struct):
         if prompts and not known.heard:
             known.heard = True
             known.warm = prompts[0].text.strip().lower() == "warmup"
-        elif prompts or any(not isinstance(item, Item) or item.kind not in (Kind.REPLY, Kind.THINKING) for item in items):
+        elif any(not isinstance(item, Item) or item.kind not in (Kind.REPLY, Kind.THINKING) for item in items):
             known.warm = False
         return known.warm
 

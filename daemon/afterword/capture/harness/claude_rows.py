@@ -145,5 +145,3 @@ KNOWN = SPOKEN | TITLES | QUIET | {"attachment", "system", "queue-operation"}
 def whole(record: Record) -> bool:
     """Whether what was found behind a broken half is a row and not a content block."""
     return record.type in KNOWN and bool(record.uuid or record.session_id or record.type in TITLES | QUIET)
-
-

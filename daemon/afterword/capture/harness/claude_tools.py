@@ -14,7 +14,7 @@ _ANY = msgspec.json.Decoder(dict[str, object])
 def called(block: Block) -> tuple[Kind, str, str | None]:
     """Kind, text and path of a `tool_use` block."""
     name = block.name or "unknown tool"
-    if name == "Bash" or name == "Read" or name in _EDITS:
+    if name in ("Bash", "Read") or name in _EDITS:
         given = part(bytes(block.input), INPUT)
         if given is not None:
             if name == "Bash" and given.command is not None:

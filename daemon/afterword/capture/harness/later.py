@@ -1,9 +1,39 @@
 """Where the stores of the harnesses that are not read yet lie, so that they can be named."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
+from msgspec import Struct
+
 from afterword.capture.harness.stores import listed, overridden
-from afterword.domain.events import Where
+from afterword.domain.events import Decoded, Fingerprint, Found, Where
+
+
+class Nothing(Struct):
+    """The state of a decoder that reads nothing."""
+
+
+class Later(Struct, frozen=True):
+    """A harness that is only looked for."""
+
+    name: str
+    label: str
+    state_type: type[Nothing] = Nothing
+
+    def roots(self, where: Where) -> list[Path]:
+        return roots(self.name, where)
+
+    def sources(self, root: Path) -> Iterator[Found]:  # noqa: ARG002  # the protocol's
+        return iter(())
+
+    def start(self, path: Path) -> Nothing:  # noqa: ARG002
+        return Nothing()
+
+    def decode(self, line: bytes, state: Nothing, fingerprint: Fingerprint) -> list[Decoded]:  # noqa: ARG002
+        return []
+
+    def session_of(self, state: Nothing) -> str:  # noqa: ARG002
+        return ""
 
 
 def roots(harness: str, where: Where) -> list[Path]:
@@ -27,9 +57,7 @@ def roots(harness: str, where: Where) -> list[Path]:
 
 
 def _antigravity(bases: list[Path]) -> list[Path]:
-    return [
-        folder for base in bases for folder in sorted(base.glob("antigravity*")) or [base / "antigravity"]
-    ]
+    return [folder for base in bases for folder in sorted(base.glob("antigravity*")) or [base / "antigravity"]]
 
 
 def _data(where: Where) -> Path:

@@ -49,7 +49,9 @@ def part(raw: bytes | str, decoder: msgspec.json.Decoder[R]) -> R | None:
     text = raw.decode("utf-8", "replace") if isinstance(raw, bytes) else raw
     try:
         value, _ = _SCANNER.raw_decode(text.strip())
-        found = _typed(_scrub(value), decoder) if isinstance(value, dict) else None
+        if not isinstance(value, dict):
+            return None
+        found: R | BadLine = _typed(_scrub(value), decoder)
     except (ValueError, RecursionError):
         return None
     return None if isinstance(found, BadLine) else found
@@ -71,7 +73,10 @@ def _repaired(line: bytes, decoder: msgspec.json.Decoder[R], whole: Callable[[R]
     while position < len(text):
         try:
             value, end = _SCANNER.raw_decode(text, position)
-            found.append(_typed(_scrub(value), decoder) if isinstance(value, dict) else NOT_OBJECT)
+            record: R | BadLine = NOT_OBJECT
+            if isinstance(value, dict):
+                record = _typed(_scrub(value), decoder)
+            found.append(record)
         except RecursionError:
             found.append(DEEP)
             break
@@ -86,9 +91,7 @@ def _repaired(line: bytes, decoder: msgspec.json.Decoder[R], whole: Callable[[R]
     return found
 
 
-def _later_record(
-    text: str, position: int, decoder: msgspec.json.Decoder[R], whole: Callable[[R], bool]
-) -> int | None:
+def _later_record(text: str, position: int, decoder: msgspec.json.Decoder[R], whole: Callable[[R], bool]) -> int | None:
     """Where a whole record starts after a half one: it must reach the end of the line or another record."""
     effort = 8 * len(text)
     for tries, mark in enumerate(_RECORD_START.finditer(text, position)):

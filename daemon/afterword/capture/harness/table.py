@@ -1,20 +1,26 @@
 """The literal table of harnesses; a module is imported when its harness is used."""
 
 import importlib
-from pathlib import Path
 from typing import cast
 
-import msgspec
+from msgspec import Struct
 
-from afterword.capture.harness import later
-from afterword.domain.events import Decoder, Where
+from afterword.domain.events import Decoder
 
 
-class Harness(msgspec.Struct, frozen=True):
+class Harness(Struct, frozen=True):
     name: str
     label: str
     module: str
     reads: bool
+    """Whether its transcripts are read; the others are only looked for."""
+
+    def load(self) -> Decoder:
+        """The harness's decoder; one that is not read yet knows its roots and no sources."""
+        module = importlib.import_module(f"afterword.capture.harness.{self.module}")
+        if not self.reads:
+            return cast("Decoder", module.Later(self.name, self.label))
+        return cast("Decoder", module)
 
 
 HARNESSES = (
@@ -29,19 +35,3 @@ HARNESSES = (
 )
 
 BY_NAME = {harness.name: harness for harness in HARNESSES}
-
-
-def decoder(harness: Harness) -> Decoder:
-    """The decoder of a harness that is read.
-
-    Raises:
-        LookupError: the harness is not read yet.
-    """
-    if not harness.reads:
-        raise LookupError(f"{harness.label} is not read yet")
-    return cast("Decoder", importlib.import_module(f"afterword.capture.harness.{harness.module}"))
-
-
-def roots(harness: Harness, where: Where) -> list[Path]:
-    """Every folder the harness's stores may lie in, also of one that is not read yet."""
-    return decoder(harness).roots(where) if harness.reads else later.roots(harness.name, where)

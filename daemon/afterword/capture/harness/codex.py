@@ -1,0 +1,111 @@
+"""Codex CLI: `sessions/Y/M/D/rollout-*.jsonl`, one thread per file, legacy and paginated, and its index of titles.
+
+Most texts come twice, as the model saw them (response items) and as the person saw them (events); which one counts
+is decided while reading, by fingerprints.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from afterword.capture.harness import stores
+from afterword.capture.harness.codex_lines import BARE, LINES, Line, whole
+from afterword.capture.harness.codex_reading import Reading
+from afterword.capture.harness.codex_state import State
+from afterword.capture.harness.lenient import records
+from afterword.domain.events import BadLine, Decoded, Facts, Fingerprint, Found, Where
+
+name = "codex"
+label = "Codex CLI"
+state_type = State
+
+_COMPRESSED = "compressed rollouts are not read yet"
+_FIRST_FORMAT = "rollouts of the first format (.json) are not read"
+_HISTORY = "the prompt log is a second copy and is not read yet"
+_INDEX = "session_index.jsonl"
+_ROLLOUT = re.compile(r"rollout-.+\.(?:jsonl|jsonl\.zst|json)")
+_THREAD = re.compile(r"rollout-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-(.+)")
+_TITLE_MAX = 300
+
+
+def roots(where: Where) -> list[Path]:
+    """The folders that hold `sessions` and `archived_sessions`."""
+    return stores.overridden(where, "CODEX") or stores.listed(where, "CODEX_HOME") or [where.home / ".codex"]
+
+
+def sources(root: Path) -> Iterator[Found]:
+    """Rollouts by the time in their names, archived ones after, then the index of titles."""
+    active: set[str] = set()
+    for folder, depth in (("sessions", 3), ("archived_sessions", 0)):
+        found = list(stores.below(root / folder, _ROLLOUT, depth))
+        logs = [entry for entry in found if not isinstance(entry, Found)]
+        plain = {entry.name for entry in logs if entry.name.endswith(".jsonl")}
+        for entry in sorted(logs, key=lambda entry: entry.name):
+            twin = entry.name.removesuffix(".zst")
+            if entry.name in active or (twin != entry.name and twin in plain | active):
+                continue
+            if entry.name.endswith(".jsonl"):
+                yield stores.line_log(entry)
+            else:
+                yield Found(Path(entry.path), "none", _COMPRESSED if twin != entry.name else _FIRST_FORMAT)
+        active |= {entry.name for entry in logs} | plain
+        yield from (entry for entry in found if isinstance(entry, Found))
+    for entry in stores.entries(root):
+        if entry.name == _INDEX:
+            yield stores.line_log(entry)
+        elif entry.name == "history.jsonl":
+            yield Found(Path(entry.path), "none", _HISTORY)
+
+
+def start(path: Path) -> State:
+    """The state before the first line of a rollout or of the index."""
+    named = _THREAD.fullmatch(path.stem)
+    return State(
+        index=path.name == _INDEX,
+        archived=path.parent.name == "archived_sessions",
+        stem=named[1] if named else path.stem,
+    )
+
+
+def session_of(state: State) -> str:
+    """The session the next line belongs to, as far as is known."""
+    return state.thread or state.stem
+
+
+def decode(line: bytes, state: State, fingerprint: Fingerprint) -> list[Decoded]:
+    """Decode one complete line, changing `state`."""
+    out: list[Decoded] = []
+    for record in records(line, LINES, whole_title if state.index else whole):
+        if isinstance(record, BadLine):
+            out.append(record)
+        elif state.index:
+            out.extend(_titled(record))
+        elif record.payload is None:
+            out.extend(_bare(line, record, state, fingerprint))
+        else:
+            Reading(state, fingerprint, out).line(record)
+    return out
+
+
+def whole_title(line: Line) -> bool:
+    """Whether what was found behind a broken half is a line of the index."""
+    return bool(line.id and line.thread_name)
+
+
+def _titled(line: Line) -> list[Decoded]:
+    title = " ".join((line.thread_name or "").split())[:_TITLE_MAX]
+    return [Facts(line.id, title=title, title_rank=4)] if line.id and title else []
+
+
+def _bare(line: bytes, record: Line, state: State, fingerprint: Fingerprint) -> list[Decoded]:
+    """Lines of the first `.jsonl` rollouts: a header with an id and no type, then bare response items."""
+    out: list[Decoded] = []
+    for payload in records(line, BARE, lambda _: False):
+        if isinstance(payload, BadLine):
+            continue
+        kind = record.type and "response_item"
+        if not record.type and payload.id:
+            kind = "session_meta"
+        if kind:
+            Reading(state, fingerprint, out).line(Line(record.timestamp, kind, payload))
+    return out

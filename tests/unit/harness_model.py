@@ -1,0 +1,273 @@
+"""A model of what capture makes of a decoder's events, in plain dictionaries, and ways to feed it."""
+
+import hashlib
+import importlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, assert_never
+
+import msgspec
+
+from afterword.domain.events import (
+    BadLine,
+    Decoded,
+    Decoder,
+    Drop,
+    Facts,
+    Finish,
+    Item,
+    Rollback,
+    Row,
+    Skipped,
+)
+from afterword.domain.ids import ItemId, item_id
+from afterword.domain.items import ExitStatus, Kind, SaidBy
+
+FIXTURES = Path(__file__).parent.parent / "fixtures" / "harness"
+
+
+def fingerprint(text: str) -> str:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8, key=b"test").hexdigest()
+
+
+def load(name: str) -> Decoder:
+    module: Any = importlib.import_module(f"afterword.capture.harness.{name}")
+    decoder: Decoder = module
+    return decoder
+
+
+@dataclass
+class Member:
+    id: ItemId
+    owner: str | None
+    node: str | None
+    source: Path
+    hidden: bool = False
+    abandoned: bool = False
+
+
+@dataclass
+class Session:
+    facts: dict[str, Any] = field(default_factory=dict)
+    title_rank: int = 0
+    members: dict[ItemId, Member] = field(default_factory=dict)
+
+
+@dataclass
+class Node:
+    parent: str | None
+    prompt: str | None
+    order: int
+
+
+@dataclass
+class Model:
+    """Everything read so far, from any number of files."""
+
+    harness: str
+    items: dict[ItemId, Item] = field(default_factory=dict)
+    status: dict[ItemId, ExitStatus] = field(default_factory=dict)
+    sessions: dict[str, Session] = field(default_factory=dict)
+    nodes: dict[str, Node] = field(default_factory=dict)
+    """The tree of the file being read."""
+    bad: list[str] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+    keyless: int = 0
+    path: Path = Path()
+
+    def open(self, path: Path) -> None:
+        """A file is read from its start: what it gave before is replaced."""
+        self.path = path
+        self.nodes = {}
+        for session in self.sessions.values():
+            session.members = {key: member for key, member in session.members.items() if member.source != path}
+
+    def line(self, decoded: Iterable[Decoded]) -> None:
+        node: str | None = None
+        repeated = False
+        for event in decoded:
+            match event:
+                case Row():
+                    node = event.node
+                    repeated = node in self.nodes
+                    if not repeated:
+                        self.nodes[node] = Node(event.parent, event.prompt, len(self.nodes))
+                case Item():
+                    if not repeated:
+                        self._item(event, node)
+                case Finish():
+                    self.status[item_id(self.harness, event.kind.word, event.key)] = event.exit_status
+                case Drop():
+                    its_id = item_id(self.harness, event.kind.word, event.key)
+                    self._session(event.session).members[its_id].hidden = True
+                case Rollback():
+                    self._rollback(event)
+                case Facts():
+                    self._facts(event)
+                case BadLine():
+                    self.bad.append(event.reason)
+                case Skipped():
+                    self.skipped.append(event.record_type)
+                case _:
+                    assert_never(event)
+        self._rewinds()
+
+    def _session(self, native: str) -> Session:
+        return self.sessions.setdefault(native, Session())
+
+    def _item(self, event: Item, node: str | None) -> None:
+        key = event.key
+        if key is None:
+            self.keyless += 1
+            key = ("keyless", self.keyless)
+        its_id = item_id(self.harness, event.kind.word, key)
+        self.items[its_id] = event
+        if event.exit_status is not None:
+            self.status[its_id] = event.exit_status
+        members = self._session(event.session).members
+        if its_id not in members:
+            members[its_id] = Member(its_id, event.owner, node, self.path)
+
+    def _facts(self, event: Facts) -> None:
+        session = self._session(event.session)
+        for name in ("branch", "model", "parent", "agent", "spawned_by", "forked_from", "archived"):
+            value = getattr(event, name)
+            if value is not None:
+                session.facts[name] = value
+        for name in ("cwd", "started_us"):
+            value = getattr(event, name)
+            if value is not None:
+                session.facts.setdefault(name, value)
+        if event.title and event.title_rank >= session.title_rank:
+            session.title_rank = event.title_rank
+            session.facts["title"] = event.title
+
+    def _rollback(self, event: Rollback) -> None:
+        members = list(self._session(event.session).members.values())
+        prompts = [
+            n
+            for n, member in enumerate(members)
+            if not member.hidden and not member.abandoned and self._by_person(member)
+        ]
+        if prompts:
+            for member in members[prompts[-event.turns :][0] :]:
+                member.abandoned = True
+
+    def _by_person(self, member: Member) -> bool:
+        item = self.items[member.id]
+        return item.kind is Kind.PROMPT and item.said_by is SaidBy.PERSON
+
+    def _rewinds(self) -> None:
+        by_parent: dict[str | None, list[str]] = {}
+        for name, node in self.nodes.items():
+            if node.prompt:
+                by_parent.setdefault(node.parent, []).append(name)
+        dead: set[str] = set()
+        for parent, prompts in by_parent.items():
+            if parent is None:
+                continue
+            typed = [n for n, name in enumerate(prompts) if self.nodes[name].prompt == "typed"]
+            if typed:
+                dead.update(prompts[: typed[-1]])
+        if not dead:
+            return
+        for name, node in self.nodes.items():
+            if node.parent in dead:
+                dead.add(name)
+        for session in self.sessions.values():
+            for member in session.members.values():
+                if member.node in dead:
+                    member.abandoned = True
+
+    # What is asked of it
+
+    def inherited(self, native: str) -> set[ItemId]:
+        session = self.sessions[native]
+        source = self.sessions.get(session.facts.get("forked_from", ""))
+        known = source.members if source else {}
+        return {m.id for m in session.members.values() if m.owner not in (None, native) or m.id in known}
+
+    def view(self, native: str) -> dict[str, Any]:
+        """The session in the words of `expected.json`."""
+        session = self.sessions[native]
+        inherited = self.inherited(native)
+        out: dict[str, Any] = {"messages": [], "abandoned": [], "commands": [], "edited": [], "read": []}
+        out["compactions"] = out["inherited"] = 0
+        for member in session.members.values():
+            item = self.items[member.id]
+            if member.hidden:
+                continue
+            spoken = {Kind.PROMPT: "user", Kind.REPLY: "assistant"}.get(item.kind)
+            if member.id in inherited:
+                out["inherited"] += spoken is not None
+                continue
+            if member.abandoned:
+                if spoken:
+                    out["abandoned"].append([spoken, item.text])
+                continue
+            if spoken:
+                out["messages"].append([spoken, item.text])
+            elif item.kind is Kind.COMMAND:
+                out["commands"].append([item.text, self.status.get(member.id)])
+            elif item.kind is Kind.EDIT and item.path not in out["edited"]:
+                out["edited"].append(item.path)
+            elif item.kind is Kind.READ:
+                out["read"].append(item.path)
+            elif item.kind is Kind.SUMMARY:
+                out["compactions"] += 1
+        return out | {name: value for name, value in session.facts.items() if name != "started_us"}
+
+    def said(self, native: str) -> list[tuple[str, str]]:
+        return [(role, text) for role, text in self.view(native)["messages"]]
+
+    def dump(self) -> Any:
+        """All of it, for comparing two ways to read."""
+        return (
+            self.items,
+            self.status,
+            self.sessions,
+            self.bad,
+            self.skipped,
+        )
+
+
+Feed = Callable[[Model, Decoder, Path, list[bytes]], None]
+
+
+def plain(model: Model, decoder: Decoder, path: Path, lines: list[bytes]) -> None:
+    model.open(path)
+    state = decoder.start(path)
+    for line in lines:
+        model.line(decoder.decode(line, state, fingerprint))
+
+
+def through_json(model: Model, decoder: Decoder, path: Path, lines: list[bytes]) -> None:
+    """The state is written and read again after every line."""
+    model.open(path)
+    state = decoder.start(path)
+    for line in lines:
+        state = msgspec.json.decode(msgspec.json.encode(state), type=decoder.state_type)
+        model.line(decoder.decode(line, state, fingerprint))
+
+
+def twice(model: Model, decoder: Decoder, path: Path, lines: list[bytes]) -> None:
+    """The file is read from its start again: nothing changes."""
+    plain(model, decoder, path, lines)
+    plain(model, decoder, path, lines)
+
+
+def read_store(decoder: Decoder, root: Path, feed: Feed = plain) -> Model:
+    model = Model(decoder.name)
+    for found in decoder.sources(root):
+        if not found.problem:
+            feed(model, decoder, found.path, found.path.read_bytes().splitlines())
+    return model
+
+
+def read_lines(module: str, lines: Iterable[Any], path: str = "/x/s.jsonl", feed: Feed = plain) -> Model:
+    """A model of one made-up file; rows may be given as bytes or as what JSON makes of them."""
+    decoder = load(module)
+    model = Model(decoder.name)
+    feed(model, decoder, Path(path), [row if isinstance(row, bytes) else msgspec.json.encode(row) for row in lines])
+    return model

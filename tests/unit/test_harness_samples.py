@@ -1,0 +1,51 @@
+"""The samples of both harnesses give what their `expected.json` states, however they are read."""
+
+import json
+
+import pytest
+
+from .harness_model import FIXTURES, Feed, Model, load, plain, read_store, through_json, twice
+
+STORES = {"claude-code": ("claude_code", ".claude"), "codex": ("codex", ".codex")}
+NOT_READ = {"019d0000-0000-7000-8000-0000000000d4", "019d0000-0000-7000-8000-0000000000e5"}
+"""A compressed rollout, and a thread of which only the prompt log is left."""
+
+
+def _store(harness: str, feed: Feed = plain) -> Model:
+    module, root = STORES[harness]
+    return read_store(load(module), FIXTURES / harness / root, feed)
+
+
+def _native(session: dict[str, str]) -> str:
+    return f"{session['parent']}/{session['id']}" if session.get("spawned_by") else session["id"]
+
+
+@pytest.mark.parametrize("feed", [plain, through_json, twice], ids=lambda feed: feed.__name__)
+@pytest.mark.parametrize("harness", STORES)
+def test_the_sample_gives_what_is_expected(harness: str, feed: Feed) -> None:
+    expected = json.loads((FIXTURES / harness / "expected.json").read_text())["sessions"]
+    model = _store(harness, feed)
+    wanted = [session for session in expected if session["id"] not in NOT_READ]
+    assert set(model.sessions) == {_native(session) for session in wanted}
+    for session in wanted:
+        view = model.view(_native(session))
+        for name, value in session.items():
+            if name != "id":
+                assert view[name] == value, (session["id"], name)
+    assert model.bad == []
+    assert model.skipped == []
+
+
+@pytest.mark.parametrize("harness", STORES)
+@pytest.mark.parametrize("feed", [through_json, twice], ids=lambda feed: feed.__name__)
+def test_every_way_to_read_the_sample_is_equal(harness: str, feed: Feed) -> None:
+    assert _store(harness, feed).dump() == _store(harness).dump()
+
+
+def test_what_is_not_read_is_named() -> None:
+    found = load("codex").sources(FIXTURES / "codex" / ".codex")
+    problems = {source.path.name.split("-")[0]: source.problem for source in found if source.problem}
+    assert problems == {
+        "rollout": "compressed rollouts are not read yet",
+        "history.jsonl": "the prompt log is a second copy and is not read yet",
+    }
