@@ -163,3 +163,6 @@ class Decoder(Protocol):
 
         Never raises for bad input: what cannot be read comes back as BadLine.
         """
+
+    def session_of(self, state: Any) -> str:
+        """The session the file is in at this state; before any line said so, what the file's name says."""

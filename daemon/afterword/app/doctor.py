@@ -1,0 +1,144 @@
+"""Known troubles, each with its fix: a literal table of checks, of which every one answers in a sentence."""
+
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from afterword.app import setup
+from afterword.app.config import Config
+from afterword.app.program import redactor
+from afterword.capture.sweep import StoreView
+from afterword.domain.errors import AfterwordError
+from afterword.store import fulltext
+from afterword.store.ledger import sources
+from afterword.store.ledger.ledger import Ledger
+from afterword.store.notes import read_card
+
+Level: TypeAlias = Literal["ok", "note", "trouble"]
+
+_FREE_MIN_BYTES = 500 << 20
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """What a check found. `note` is worth knowing, `trouble` needs a person."""
+
+    level: Level
+    message: str
+    hint: str = ""
+
+
+class Context(msgspec.Struct, frozen=True):
+    """What checks look at. The ledger is None while nothing was taken in."""
+
+    config: Config
+    ledger: Ledger | None
+    views: list[StoreView]
+
+
+def _ledger(at: Context) -> Finding:
+    if at.ledger is None:
+        return Finding("trouble", "there is no ledger yet", "run `afterword up`")
+    try:
+        said = at.ledger.db.execute("PRAGMA quick_check(1)").fetchone()[0]
+    except sqlite3.DatabaseError as err:
+        said = str(err)
+    if said != "ok":
+        return Finding("trouble", f"the ledger is damaged: {said}", "put back a copy of the state folder")
+    mode = at.ledger.path.stat().st_mode & 0o077
+    if mode:
+        return Finding("trouble", f"others can read {at.ledger.path}", f"chmod 600 {at.ledger.path}")
+    return Finding("ok", f"the ledger is whole ({at.ledger.path})")
+
+
+def _vault(at: Context) -> Finding:
+    vault = at.config.vault
+    if vault is None:
+        return Finding("trouble", "no vault is set", "run `afterword init VAULT` or `afterword up`")
+    card = read_card(vault)
+    if card is None:
+        return Finding("trouble", f"{vault} is not there, or is no vault", "mount it, or run `afterword init`")
+    zone = card.zone[-1][1] if card.zone else "UTC"
+    if zone != setup.system_zone():
+        return Finding("note", f"the vault counts days in {zone}, this system is in {setup.system_zone()}")
+    return Finding("ok", f"the vault is there ({vault})")
+
+
+def _stores(at: Context) -> Finding:
+    present = [view for view in at.views if view.present]
+    if not any(view.reads for view in present):
+        return Finding(
+            "note", "no store of Claude Code or Codex was found", "set AFTERWORD_CLAUDE_ROOT if it lies elsewhere"
+        )
+    problems = [f"{f.path}: {f.problem}" for view in present for f in view.found if f.problem]
+    if at.ledger:
+        problems += [f"{s.path}: {s.problem}" for s in sources.every(at.ledger) if s.problem]
+        problems += [f"{path}:{line}: {reason}" for path, line, reason in sources.troubles(at.ledger)]
+    if problems:
+        shown = "; ".join(problems[:10]) + (f"; and {len(problems) - 10} more" if len(problems) > 10 else "")
+        return Finding("note", f"{len(problems)} things could not be read: {shown}", "everything around them was read")
+    later = [view.label for view in present if not view.reads]
+    more = f"; not read yet: {', '.join(later)}" if later else ""
+    return Finding("ok", "stores: " + ", ".join(v.label for v in present if v.reads) + more)
+
+
+def _text(at: Context) -> Finding:
+    if at.ledger is None:
+        return Finding("note", "nothing is indexed yet")
+    try:
+        there = fulltext.attach(at.ledger, at.config.places.state)
+        if there:
+            whole = fulltext.complete(at.ledger)
+            at.ledger.db.execute("DETACH text0")
+    except sqlite3.DatabaseError as err:
+        return Finding("trouble", f"the full text is damaged: {err}", "run `afterword up --once`: it is made again")
+    if not there or not whole:
+        return Finding(
+            "trouble", "the full text is missing or unfinished", "run `afterword up --once`: it is made again"
+        )
+    return Finding("ok", "the full text is complete")
+
+
+def _redaction(at: Context) -> Finding:
+    try:
+        made = redactor(at.config)
+    except AfterwordError as err:
+        return Finding("trouble", err.message, err.hint)
+    if made.fallback:
+        return Finding(
+            "note", f"redaction uses {made.engine_name}: {made.fallback}", "everything is redacted, only slower"
+        )
+    return Finding("ok", f"redaction uses {made.engine_name}, rules version {made.version}")
+
+
+def _disk(at: Context) -> Finding:
+    state = at.config.places.state
+    there = next((folder for folder in (state, *state.parents) if folder.exists()), Path("/"))
+    free = shutil.disk_usage(there).free
+    if free < _FREE_MIN_BYTES:
+        return Finding("trouble", f"only {free >> 20} MiB are free for {state}", "make room")
+    return Finding("ok", f"{free >> 30} GiB are free")
+
+
+CHECKS: tuple[tuple[str, Callable[[Context], Finding]], ...] = (
+    ("ledger", _ledger),
+    ("vault", _vault),
+    ("stores", _stores),
+    ("full text", _text),
+    ("redaction", _redaction),
+    ("disk", _disk),
+)
+
+
+def examine(at: Context) -> list[tuple[str, Finding]]:
+    """Every check with what it found; a check that breaks is itself a finding."""
+    found = []
+    for name, check in CHECKS:
+        try:
+            found.append((name, check(at)))
+        except (OSError, AfterwordError) as err:
+            found.append((name, Finding("trouble", str(err), getattr(err, "hint", ""))))
+    return found

@@ -1,0 +1,146 @@
+"""The composition root: builds the program from its parts, for a writer and for readers."""
+
+import socket
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from afterword.app import setup
+from afterword.app.config import Config, day_starts_at_min
+from afterword.capture.sweep import Capture, Progress, Sum
+from afterword.compile.extractive import Extractive
+from afterword.compile.flush import Flush
+from afterword.domain.clock import Clock, Zones, clock_from
+from afterword.domain.events import Where
+from afterword.domain.settings import duration_us
+from afterword.domain.slugs import slug
+from afterword.redact.logs import install
+from afterword.redact.redactor import Redactor
+from afterword.store.fulltext import FullText
+from afterword.store.ledger.ledger import Ledger, open_reader, open_writer
+from afterword.store.lock import writer_lock
+from afterword.store.notes import DailyNotes, read_card
+
+
+def redactor(config: Config) -> Redactor:
+    """The redactor as the settings want it."""
+    wanted = config.settings.redact
+    return Redactor(wanted.engine, wanted.extra, wanted.allow)
+
+
+def machine_name(config: Config) -> str:
+    """This machine's name in notes: a slug."""
+    return slug(config.settings.machine.name or socket.gethostname().partition(".")[0], fallback="machine")
+
+
+def where(config: Config, env: Mapping[str, str]) -> Where:
+    return Where(dict(env), config.places.home, sys.platform)
+
+
+class Done(msgspec.Struct, frozen=True):
+    """What one whole pass did."""
+
+    captured: Sum
+    written: int
+    appended: int
+
+
+class Program:
+    """The parts a writer works with. Make it with `writer`; everything in it is used from one thread."""
+
+    def __init__(self, config: Config, env: Mapping[str, str], ledger: Ledger, *, settle_us: int | None) -> None:
+        self.config = config
+        self.clock: Clock = clock_from(dict(env))
+        self.ledger = ledger
+        self.redactor = redactor(config)
+        install(self.redactor)
+        settings = config.settings
+        self.text = FullText(config.places.state, ledger)
+        self.settle_us = duration_us(settings.segment.settle) if settle_us is None else settle_us
+        self.capture = Capture(
+            ledger,
+            self.redactor,
+            self.clock,
+            where(config, env),
+            quiet_us=duration_us(settings.capture.quiet),
+        )
+        self.vault = config.vault
+        card = read_card(self.vault) if self.vault else None
+        self.zones = Zones(setup.settle_zone(ledger, self.redactor, card), day_starts_at_min(settings))
+        self.flush = Flush(
+            ledger,
+            self.redactor,
+            Extractive(),
+            self.zones,
+            gap_us=duration_us(settings.segment.gap),
+            settle_us=self.settle_us,
+        )
+        self.notes = DailyNotes(self.vault, settings.vault.daily, ledger, self.redactor) if self.vault else None
+
+    def ingest(
+        self,
+        *,
+        thorough: bool,
+        only: str | None = None,
+        on_progress: Callable[[Progress], None] = lambda _progress: None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Sum:
+        """Read everything that is new in all stores, and index it."""
+        self.text.catch_up()
+
+        def progress(now: Progress) -> None:
+            self.text.catch_up()
+            on_progress(now)
+
+        done = self.capture.sweep(thorough=thorough, only=only, on_progress=progress, stop=stop)
+        self.text.catch_up()
+        with self.ledger.transaction():
+            self.ledger.set_meta("last_capture_us", self.clock())
+        return done
+
+    def write_up(
+        self,
+        *,
+        on_progress: Callable[[str, int, int], None] = lambda _what, _done, _all: None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> tuple[int, int]:
+        """Digest what is due and put it into the vault; (sections made, sections appended)."""
+        made = self.flush.run(self.clock(), on_progress=lambda done, all_: on_progress("digest", done, all_), stop=stop)
+        appended = self.notes.sync(lambda done, all_: on_progress("notes", done, all_)) if self.notes else 0
+        return made, appended
+
+    def close(self) -> None:
+        self.text.close()
+        self.ledger.close()
+
+
+@contextmanager
+def writer(config: Config, env: Mapping[str, str], command: str, *, settle_us: int | None = None) -> Iterator[Program]:
+    """The program with the writer's lock held.
+
+    Raises:
+        Busy: another process writes.
+    """
+    with writer_lock(config.places.state, command):
+        program = Program(config, env, open_writer(config.places.state, machine_name(config)), settle_us=settle_us)
+        try:
+            yield program
+        finally:
+            program.close()
+
+
+@contextmanager
+def reader(config: Config) -> Iterator[Ledger]:
+    """The ledger, read-only."""
+    ledger = open_reader(config.places.state)
+    try:
+        yield ledger
+    finally:
+        ledger.close()
+
+
+def state_of(config: Config) -> Path:
+    return config.places.state

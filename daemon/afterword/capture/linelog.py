@@ -1,0 +1,211 @@
+"""Reads one line log into the ledger: from its checkpoint on, or from its start when its past changed."""
+
+import os
+import stat
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from afterword.capture.intake import Intake, Memory
+from afterword.capture.tail.compare import edges, resume
+from afterword.capture.tail.lines import Batch, Line, read
+from afterword.capture.tail.prefix import Mark, PrefixHash
+from afterword.domain.clock import Clock
+from afterword.domain.events import BadLine, Decoder
+from afterword.redact.redactor import Redactor
+from afterword.store.ledger import sources
+from afterword.store.ledger.ledger import Ledger
+from afterword.store.ledger.sources import Checkpoint, Source
+
+COMMIT_BYTES = 8 << 20
+
+
+@dataclass(frozen=True)
+class Tools:
+    """What a reading needs. `on_commit` is told after each transaction how many bytes it moved on."""
+
+    ledger: Ledger
+    redactor: Redactor
+    clock: Clock
+    quiet_us: int
+    on_commit: Callable[[int], None] = lambda _bytes: None
+
+    def fingerprint(self, text: str) -> str:
+        return self.ledger.keyed_hash(text.encode("utf-8", "surrogatepass"), 8).hex()
+
+
+class Kept(msgspec.Struct):
+    """What is stored as a source's state: the decoder's own, and the intake's memory."""
+
+    decoder: msgspec.Raw
+    memory: Memory
+
+
+def take(tools: Tools, decoder: Decoder, path: Path, source: Source, *, thorough: bool = False) -> int:
+    """Read what is new in `path`.
+
+    Items and the checkpoint commit together, about every 8 MiB; a file whose past changed is read again in a single
+    transaction, so that nobody sees it half replaced. Memory is bounded by a chunk and a line, not by the file.
+    `thorough` compares every byte before the position of a changed file (for one-pass runs, which have no later
+    look when the file is quiet).
+
+    Returns:
+        How many items were new.
+
+    Raises:
+        OSError: the file cannot be opened or read, or is no regular file; nothing was changed.
+    """
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    try:
+        found = os.fstat(fd)
+        if not stat.S_ISREG(found.st_mode):
+            raise OSError("not a regular file")
+        return _take(tools, decoder, fd, path, found, source, thorough=thorough)
+    finally:
+        os.close(fd)
+
+
+def _take(
+    tools: Tools, decoder: Decoder, fd: int, path: Path, found: os.stat_result, source: Source, *, thorough: bool
+) -> int:
+    at = source.at
+    quiet = tools.clock() - found.st_mtime_ns // 1000 >= tools.quiet_us
+    unverified = at.verified_ns != found.st_mtime_ns
+    if unchanged(found, at) and not (quiet and owes_a_look(found, at)):
+        return 0
+    whole = thorough or quiet or found.st_size == at.size
+    prefix = resume(fd, found.st_size, at, tools.ledger, whole=whole and unverified)
+    again = prefix is None
+    if again:
+        at = Checkpoint(generation=at.generation + 1, verified_ns=found.st_mtime_ns, first_us=at.first_us)
+    elif whole or at.offset == 0:
+        at = msgspec.structs.replace(at, verified_ns=found.st_mtime_ns)
+    source = msgspec.structs.replace(source, at=at)
+    reading = _Reading(tools, decoder, fd, path, found, source)
+    return reading.run(prefix or PrefixHash(tools.ledger.hash_key), quiet=quiet, again=again)
+
+
+def unchanged(found: os.stat_result, at: Checkpoint) -> bool:
+    """Whether a file looks as it did when it was last read."""
+    return (found.st_size, found.st_mtime_ns, found.st_ino, found.st_dev) == (
+        at.size, at.mtime_ns, at.inode, at.device,
+    )  # fmt: skip
+
+
+def owes_a_look(found: os.stat_result, at: Checkpoint) -> bool:
+    """Whether an unchanged file must be looked at once it is quiet: all its bytes compared, or its last object, that
+    has no newline, taken."""
+    open_tail = found.st_size > at.offset and at.open_tail != found.st_size
+    return at.verified_ns != found.st_mtime_ns or open_tail
+
+
+class _Reading:
+    """One reading of one file: position, decoder state and counters, across its transactions."""
+
+    def __init__(
+        self, tools: Tools, decoder: Decoder, fd: int, path: Path, found: os.stat_result, source: Source
+    ) -> None:
+        self._tools = tools
+        self._decoder = decoder
+        self._fd = fd
+        self._found = found
+        self._source = source
+        self._mark = Mark(source.at.offset, source.at.chain, source.at.part)
+        self._lines = source.at.lines
+        self._open_tail = source.at.open_tail
+        if source.at.state:
+            self._load(source.at.state)
+        else:
+            self._state: Any = decoder.start(path)
+            self._memory = Memory()
+
+    def _load(self, stored: str) -> None:
+        kept = msgspec.json.decode(stored, type=Kept)
+        self._state = msgspec.json.decode(kept.decoder, type=self._decoder.state_type)
+        self._memory = kept.memory
+
+    def run(self, prefix: PrefixHash, *, quiet: bool, again: bool) -> int:
+        """Read to the end; returns how many items were new."""
+        batches = read(self._fd, prefix)
+        new, done = 0, False
+        while not done:
+            start = self._mark.offset
+            with self._tools.ledger.transaction():
+                intake = self._intake()
+                if again:
+                    intake.start_over()
+                for batch in batches:
+                    if isinstance(batch, Batch):
+                        self._take_batch(intake, batch)
+                        if not again and self._mark.offset - start >= COMMIT_BYTES:
+                            break
+                    else:
+                        self._take_rest(intake, batch.data, quiet=quiet)
+                        done = True
+                intake.close(whole=again)
+                self._save(done=done)
+            new += intake.new_items
+            self._tools.on_commit(self._mark.offset - start)
+        return new
+
+    def _intake(self) -> Intake:
+        now_us = self._tools.clock()
+        return Intake(
+            self._tools.ledger,
+            self._tools.redactor,
+            self._source,
+            changed_us=min(self._found.st_mtime_ns // 1000, now_us),
+            now_us=now_us,
+            memory=self._memory,
+        )
+
+    def _take_batch(self, intake: Intake, batch: Batch) -> None:
+        for line in batch.lines:
+            self._lines += 1
+            if not isinstance(line, Line):
+                session = self._decoder.session_of(self._state)
+                intake.oversized(session, line.size, line.head, line.pos, self._lines)
+            elif line.data and not line.data.isspace():
+                decoded = self._decoder.decode(line.data, self._state, self._tools.fingerprint)
+                intake.line(decoded, line.pos, self._lines)
+        self._mark = batch.mark
+
+    def _take_rest(self, intake: Intake, data: bytes | None, *, quiet: bool) -> None:
+        """Take a last object that has no newline, once the file is quiet. The position does not move: when the
+        newline comes, the line is decoded again and finds its row."""
+        if not (quiet and data and data.strip()):
+            return
+        twin = msgspec.json.decode(msgspec.json.encode(self._state), type=self._decoder.state_type)
+        decoded = self._decoder.decode(data, twin, self._tools.fingerprint)
+        if decoded and not any(isinstance(event, BadLine) for event in decoded):
+            intake.line(decoded, self._mark.offset, self._lines + 1)
+            self._open_tail = self._mark.offset + len(data)
+
+    def _save(self, *, done: bool) -> None:
+        tools, at = self._tools, self._source.at
+        kept = {"decoder": msgspec.to_builtins(self._state), "memory": msgspec.to_builtins(self._memory)}
+        state = tools.redactor.document(kept)
+        head, tail = edges(self._fd, self._mark.offset, tools.ledger)
+        now = Checkpoint(
+            device=self._found.st_dev,
+            inode=self._found.st_ino,
+            # Not the end yet: the next look must not take the file for unchanged.
+            size=self._found.st_size if done else -1,
+            mtime_ns=self._found.st_mtime_ns,
+            offset=self._mark.offset,
+            lines=self._lines,
+            head=head,
+            tail=tail,
+            chain=self._mark.chain,
+            part=self._mark.part,
+            generation=at.generation,
+            open_tail=self._open_tail,
+            verified_ns=at.verified_ns,
+            first_us=at.first_us,
+        )
+        sources.save(tools.ledger, self._source.row, now, state)
+        # Go on from what is stored, so that a restart here changes nothing.
+        self._load(state)

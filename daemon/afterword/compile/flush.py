@@ -1,0 +1,198 @@
+"""Due segments → digests → sections in the ledger. Notes are written from there, by `store.notes`."""
+
+import hashlib
+from collections.abc import Callable
+
+import msgspec
+
+from afterword.compile.engine import Engine, check
+from afterword.domain.clock import Zones
+from afterword.domain.digest import DigestInput, Passage
+from afterword.domain.ids import SegmentKey
+from afterword.domain.items import Kind
+from afterword.domain.segments import Segment, cut
+from afterword.domain.slugs import slug
+from afterword.redact.redactor import Redactor
+from afterword.store.ledger import registers, segments, sessions
+from afterword.store.ledger.ledger import Ledger, RecordKind
+from afterword.store.ledger.segments import Dirty, DigestRecord, Entry, SectionRecord
+
+_SAID_CHARS = 60_000
+_OTHER_CHARS = 6_000
+
+
+class Flush:
+    """Writes sessions up, segment by segment; one transaction a session."""
+
+    def __init__(
+        self, ledger: Ledger, redactor: Redactor, engine: Engine, zones: Zones, *, gap_us: int, settle_us: int
+    ) -> None:
+        self._ledger = ledger
+        self._redactor = redactor
+        self._engine = engine
+        self._zones = zones
+        self._gap_us = gap_us
+        self._settle_us = settle_us
+        self._looked_at: dict[int, int] = {}
+
+    def run(
+        self,
+        now_us: int,
+        *,
+        on_progress: Callable[[int, int], None] = lambda _done, _all: None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> int:
+        """Write up everything that is due.
+
+        A segment is due when something follows it in its session, or when the session has been quiet for `settle`
+        (always, when settle is 0). Sessions with nothing new since the last look are passed over.
+
+        Returns:
+            How many sections were made or changed.
+        """
+        self._hand_up()
+        dirty = segments.dirty_sessions(self._ledger)
+        todo = [d for d in dirty if self._settled(d, now_us) or self._looked_at.get(d.row) != d.dirty]
+        made = 0
+        for done, session in enumerate(todo):
+            if stop():
+                break
+            on_progress(done, len(todo))
+            made += self._session(session, settled=self._settled(session, now_us))
+        on_progress(len(todo), len(todo))
+        return made
+
+    def next_due_us(self) -> int | None:
+        """When the next session settles; None when none waits."""
+        waiting = segments.dirty_sessions(self._ledger)
+        return min((d.changed_us + self._settle_us for d in waiting), default=None)
+
+    def _settled(self, dirty: Dirty, now_us: int) -> bool:
+        return self._settle_us == 0 or now_us - dirty.changed_us >= self._settle_us
+
+    def _hand_up(self) -> None:
+        """A sub-agent gets no section: its last reply joins its parent's digest, so the parent is looked at again."""
+        for dirty in segments.dirty_sessions(self._ledger):
+            session = sessions.load(self._ledger, "WHERE s.row = ?", (dirty.row,))[0]
+            if not session.facts.parent:
+                continue
+            parents = sessions.load(
+                self._ledger, "WHERE s.harness = ? AND s.native = ?", (session.harness, session.facts.parent)
+            )
+            with self._ledger.transaction():
+                for parent in parents:
+                    sessions.mark_dirty(self._ledger, parent.row, dirty.changed_us)
+                segments.clean(self._ledger, dirty)
+
+    def _session(self, dirty: Dirty, *, settled: bool) -> int:
+        session = sessions.load(self._ledger, "WHERE s.row = ?", (dirty.row,))[0]
+        entries = segments.owned(self._ledger, dirty.row)
+        by_id = {entry.member.item: entry for entry in entries}
+        cuts = cut([entry.member for entry in entries], self._gap_us, self._zones.day)
+        reported = segments.reports(self._ledger, session)
+        # The engine may take its time: it runs before the transaction, not in it.
+        written = []
+        for segment in cuts if settled else cuts[:-1]:
+            if segment.written:
+                members = [by_id[member.item] for member in segment.members]
+                record = self._digest(session, segment, members, _within(segment, reported))
+                if record:
+                    written.append((segment, record, members))
+        made = 0
+        with self._ledger.transaction():
+            for segment, record, members in written:
+                made += self._store(session, segment, record, [*members, *_within(segment, reported)])
+            if settled:
+                made += self._withdraw(session, cuts)
+                segments.clean(self._ledger, dirty)
+        self._looked_at[dirty.row] = dirty.dirty
+        return made
+
+    def _digest(
+        self, session: sessions.Session, segment: Segment, entries: list[Entry], reported: list[Entry]
+    ) -> DigestRecord | None:
+        """The write-up of a segment; None when it stands already for exactly these items."""
+        made_of = _made_of(entries, reported)
+        old = registers.get(self._ledger, RecordKind.DIGEST, segment.key)
+        if old:
+            record = msgspec.json.decode(old.value, type=DigestRecord)
+            if record.made_of == made_of:
+                return None
+        live = [entry for entry in entries if not entry.member.abandoned]
+        source = DigestInput(
+            key=segment.key,
+            harness=session.harness,
+            project=project_of(session.facts.cwd),
+            title=session.facts.title,
+            passages=tuple(map(self._passage, live)),
+            reports=tuple(map(self._passage, reported)),
+        )
+        return DigestRecord(session.id, made_of, self._engine.name, check(self._engine.digest(source), source))
+
+    def _store(self, session: sessions.Session, segment: Segment, record: DigestRecord, entries: list[Entry]) -> bool:
+        """Store a digest and its section; whether the section says something new."""
+        digest = registers.put(
+            self._ledger, RecordKind.DIGEST, segment.key, self._redactor.document(msgspec.to_builtins(record))
+        )
+        self._ledger.derive((RecordKind.DIGEST, digest.row), [(RecordKind.ITEM, entry.row) for entry in entries])
+        before = registers.get(self._ledger, RecordKind.SECTION, segment.key)
+        section = SectionRecord(
+            session=session.id,
+            day=self._zones.day(segment.start_us),
+            time=self._zones.local(segment.start_us).strftime("%H:%M"),
+            start_us=segment.start_us,
+            harness=slug(session.harness),
+            project=slug(project_of(session.facts.cwd)),
+            origin=slug(self._ledger.origins()[session.origin][1]),
+            digest=record.digest,
+        )
+        after = registers.put(
+            self._ledger, RecordKind.SECTION, segment.key, self._redactor.document(msgspec.to_builtins(section))
+        )
+        self._ledger.derive((RecordKind.SECTION, after.row), [(RecordKind.DIGEST, digest.row)])
+        return before is None or before.rev != after.rev
+
+    def _withdraw(self, session: sessions.Session, cuts: list[Segment]) -> int:
+        """Withdraw sections of this session whose segment is no longer there, or has no live prompt any more."""
+        standing = {segment.key: segment for segment in cuts if segment.written}
+        made = 0
+        for register, record in segments.sections(self._ledger, session.id):
+            if register.key in standing or record.withdrawn_by:
+                continue
+            by = _successor(record, list(standing.values())) or register.key
+            gone = msgspec.structs.replace(record, withdrawn_by=by)
+            registers.put(
+                self._ledger, RecordKind.SECTION, register.key, self._redactor.document(msgspec.to_builtins(gone))
+            )
+            made += 1
+        return made
+
+    def _passage(self, entry: Entry) -> Passage:
+        text, path, exit_status = segments.text_of(self._ledger, entry.row)
+        member = entry.member
+        limit = _SAID_CHARS if member.kind in (Kind.PROMPT, Kind.REPLY) else _OTHER_CHARS
+        shown = text if len(text) <= limit else f"{text[: limit // 2]}\n…\n{text[-limit // 2 :]}"
+        return Passage(member.item.hex(), member.kind, shown, member.said_by, path, exit_status)
+
+
+def project_of(cwd: str) -> str:
+    """The project a working directory belongs to: the last part of its path."""
+    return cwd.replace("\\", "/").rstrip("/").rpartition("/")[2]
+
+
+def _within(segment: Segment, reported: list[Entry]) -> list[Entry]:
+    return [entry for entry in reported if segment.start_us <= entry.member.time_us <= segment.end_us]
+
+
+def _made_of(entries: list[Entry], reported: list[Entry]) -> str:
+    """A short name for exactly these items in exactly these revisions."""
+    digest = hashlib.blake2b(digest_size=12)
+    for entry in (*entries, *reported):
+        digest.update(entry.member.item + b"%d%d" % (entry.member.abandoned, entry.rev))
+    return digest.hexdigest()
+
+
+def _successor(record: SectionRecord, standing: list[Segment]) -> SegmentKey | None:
+    """The segment that covers the time of a withdrawn one, or the last before it."""
+    before = [segment for segment in standing if segment.start_us <= record.start_us]
+    return before[-1].key if before else None

@@ -1,0 +1,80 @@
+"""Every setting there is, with its default: the types of `config.toml`."""
+
+import re
+from typing import Annotated
+
+import msgspec
+
+from afterword.domain.errors import UserError
+
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)?")
+_UNIT_US = {"ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000, "d": 86_400_000_000}
+
+
+def duration_us(text: str, what: str = "a duration") -> int:
+    """Microseconds of `0`, `2s`, `10m`, `1.5h`, `30d`; a bare number counts seconds.
+
+    Raises:
+        UserError: it is none of these.
+    """
+    found = _DURATION.fullmatch(text.strip())
+    if not found:
+        raise UserError(f"{what}: {text!r} is not a duration", "write it like 0, 2s, 10m or 1h")
+    return round(float(found[1]) * _UNIT_US[found[2] or "s"])
+
+
+class Vault(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """[vault]"""
+
+    path: str = ""
+    """The vault's folder; written by `init`."""
+    daily: str = "daily"
+    """The folder of the daily notes in it."""
+    day_starts_at: str = "00:00"
+    """When a day begins, HH:MM: work after midnight may still belong to the evening before."""
+
+
+class Machine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """[machine]"""
+
+    name: str = ""
+    """This machine's name in notes; the host's name when empty. Read when the ledger is made."""
+
+
+class Capture(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """[capture]"""
+
+    quiet: str = "10m"
+    """How long a file must rest before its last line is taken without a newline and all its bytes are compared."""
+    sweep: str = "60s"
+    """How often all stores are looked at, whatever the watcher says."""
+
+
+class Segment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """[segment]"""
+
+    gap: str = "30m"
+    """A pause in a session that begins a new section."""
+    settle: str = "10m"
+    """How long a session must rest before its last section is written; 0 writes at once."""
+
+
+class Redact(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """[redact]"""
+
+    engine: Annotated[str, msgspec.Meta(pattern="^(auto|hyperscan|re2|python)$")] = "auto"
+    """auto, hyperscan, re2 or python; all give the same text, they differ in speed."""
+    extra: tuple[str, ...] = ()
+    """More patterns (regular expressions) to redact."""
+    allow: tuple[str, ...] = ()
+    """Patterns that are never redacted."""
+
+
+class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """config.toml"""
+
+    vault: Vault = Vault()
+    machine: Machine = Machine()
+    capture: Capture = Capture()
+    segment: Segment = Segment()
+    redact: Redact = Redact()

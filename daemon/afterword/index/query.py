@@ -1,0 +1,50 @@
+"""What a person types into search, taken apart: terms, quoted phrases, and what they mean to the full text."""
+
+import re
+import unicodedata
+
+import msgspec
+
+from afterword.store.fulltext import spaced
+
+_TERM = re.compile(r'"([^"]*)"?|(\S+)')
+_TOKEN = re.compile(r"\w+")
+
+
+class Term(msgspec.Struct, frozen=True):
+    """One word or phrase. `tokens` are what the tokenizer makes of it; `literal` must stand in the text as it is."""
+
+    tokens: tuple[str, ...]
+    literal: str
+    """Folded; empty when the tokens alone say all of it."""
+
+
+def fold(text: str) -> str:
+    """Lower case without accents, for comparing text as the tokenizer compares tokens."""
+    lowered = text.lower()
+    if lowered.isascii():
+        return lowered
+    decomposed = unicodedata.normalize("NFKD", lowered)
+    return "".join(char for char in decomposed if not unicodedata.combining(char))
+
+
+def parse(query: str) -> list[Term]:
+    """The terms of a query: all of them must be found. Quotes make a phrase."""
+    terms = []
+    for quoted, word in _TERM.findall(query):
+        raw = quoted or word
+        tokens = tuple(token for part in _TOKEN.findall(spaced(fold(raw))) for token in [part] if token)
+        literal = fold(raw).strip()
+        if tokens or literal:
+            terms.append(Term(tokens, "" if (literal,) == tokens else " ".join(literal.split())))
+    return terms
+
+
+def prose_match(terms: list[Term]) -> str:
+    """The FTS5 expression for a table with positions: phrases are contiguous."""
+    return " AND ".join('"' + " ".join(term.tokens) + '"' for term in terms if term.tokens)
+
+
+def tool_match(terms: list[Term]) -> str:
+    """The FTS5 expression for a table without positions: every token somewhere."""
+    return " AND ".join(f'"{token}"' for term in terms for token in term.tokens)

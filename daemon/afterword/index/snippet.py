@@ -1,0 +1,32 @@
+"""The stretch of a text around what was looked for."""
+
+import re
+
+from afterword.index.query import Term, fold
+
+_WIDTH = 240
+
+
+def snippet(text: str, terms: list[Term]) -> str:
+    """About 240 characters on one line around the first place where a term stands."""
+    # Folding may change lengths for some scripts; then the place is a little off, never out of range.
+    folded = fold(text)
+    places = [at for term in terms if (at := _place(folded, term)) >= 0]
+    at = min(places, default=0) * len(text) // max(1, len(folded))
+    start = max(0, at - _WIDTH // 3)
+    if start:
+        space = text.find(" ", start, at)
+        start = space + 1 if space >= 0 else start
+    piece = re.sub(r"\s+", " ", text[start : start + _WIDTH]).strip()
+    return ("…" if start else "") + piece + ("…" if start + _WIDTH < len(text) else "")
+
+
+def _place(folded: str, term: Term) -> int:
+    if term.literal:
+        at = folded.find(term.literal)
+        if at >= 0:
+            return at
+    if not term.tokens:
+        return -1
+    found = re.search(rf"(?<!\w){re.escape(term.tokens[0])}(?!\w)", folded)
+    return found.start() if found else -1

@@ -1,0 +1,58 @@
+"""A seam for crash tests: die, or fail, at the n-th time a named point is reached.
+
+`AFTERWORD_FAULT=kill@ledger.commit#7` kills the process (SIGKILL, nothing is flushed) the 7th time the point is
+reached; `fail@…` raises OSError(ENOSPC) there once; several are separated by commas. The points are the rows of
+`POINTS`. Without the variable a call costs one comparison. Read once at import, because the points lie in
+functions that know no settings; this is the one piece of module state.
+"""
+
+import errno
+import os
+import signal
+
+POINTS = {
+    "ledger.begin": "after BEGIN, nothing written yet",
+    "ledger.inside": "between two statements of a transaction",
+    "ledger.commit": "everything written, before COMMIT",
+    "ledger.committed": "after COMMIT, before anybody knows",
+    "text.commit": "full text written, before its COMMIT",
+    "text.committed": "after its COMMIT, the ledger not told yet",
+    "note.append": "an append is planned, nothing of it is in the note",
+    "note.half": "half of an append is in the note",
+    "note.appended": "all of it is in the note, not yet synced or confirmed",
+    "atomic.write": "a replacement file is half written",
+    "atomic.fsync": "a replacement file is written, not synced",
+    "atomic.rename": "a replacement file is complete, not yet in place",
+}
+
+
+def _parse(spec: str) -> dict[str, list[tuple[str, int]]]:
+    wanted: dict[str, list[tuple[str, int]]] = {}
+    for part in filter(None, spec.split(",")):
+        action, _, rest = part.partition("@")
+        point, _, count = rest.partition("#")
+        if action not in ("kill", "fail") or point not in POINTS or not count.isdigit():
+            raise ValueError(f"AFTERWORD_FAULT: cannot read {part!r}")
+        wanted.setdefault(point, []).append((action, int(count)))
+    return wanted
+
+
+_wanted = _parse(os.environ.get("AFTERWORD_FAULT", ""))
+_reached: dict[str, int] = {}
+
+
+def hit(point: str) -> None:
+    """Say that `point` is reached; die or raise if a test asked for it."""
+    if not _wanted or point not in _wanted:
+        return
+    _reached[point] = count = _reached.get(point, 0) + 1
+    for action, at in _wanted[point]:
+        if count == at:
+            if action == "kill":
+                os.kill(os.getpid(), signal.SIGKILL)
+            raise OSError(errno.ENOSPC, f"fault injected at {point}")
+
+
+def armed(point: str) -> bool:
+    """Whether a test wants something at this point (then a write is done in two halves)."""
+    return point in _wanted

@@ -1,0 +1,179 @@
+"""Full text: `text-0.db` beside the ledger, disposable and made again from the rows.
+
+Prose (what people and agents said) has positions, for phrases and BM25; everything else is indexed by token only.
+The ledger notes in the same transaction as an item that its text is owed here (`text_pending`); this file remembers
+in the same transaction as its postings how far it got. So a kill between the two loses and doubles nothing: one
+item, one posting.
+"""
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+from afterword.domain.items import PROSE_KINDS, Kind
+from afterword.store import faults
+from afterword.store.ledger.ledger import Ledger, unpack
+
+FILE = "text-0.db"
+_VERSION = 1
+_FILL_CHARS = 16 << 20
+
+_TOKENIZE = "unicode61 remove_diacritics 2 tokenchars '_'"
+_SCHEMA = (
+    "CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID",
+    f'CREATE VIRTUAL TABLE prose USING fts5(body, content="", tokenize="{_TOKENIZE}")',
+    f'CREATE VIRTUAL TABLE tool USING fts5(body, content="", columnsize=0, detail=none, tokenize="{_TOKENIZE}")',
+)
+# Scripts written without spaces: each sign becomes a token, a word a phrase of them.
+_UNSPACED = re.compile("([\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff])")
+
+
+def spaced(text: str) -> str:
+    """`text` as it is given to the tokenizer, at indexing and in queries alike."""
+    return text if text.isascii() else _UNSPACED.sub(r" \1 ", text)
+
+
+def _table(kind: int) -> str:
+    return "prose" if Kind(kind) in PROSE_KINDS else "tool"
+
+
+class FullText:
+    """The writer's side. Made again from nothing when it is missing, of another version or ledger, or damaged."""
+
+    def __init__(self, state: Path, ledger: Ledger) -> None:
+        self._path = state / FILE
+        self._ledger = ledger
+        try:
+            self._db = self._open()
+        except sqlite3.DatabaseError:
+            self._remove()
+            self._db = self._open()
+
+    def _open(self) -> sqlite3.Connection:
+        db = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
+        self._path.chmod(0o600)
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = NORMAL")
+        db.execute("PRAGMA cache_size = -32768")
+        stamp = f"{_VERSION} {self._ledger.origin[0]}"
+        if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
+            self._make(db, stamp)
+        elif db.execute("SELECT value FROM meta WHERE key = 'stamp'").fetchone() != (stamp,):
+            db.close()
+            self._remove()
+            return self._open()
+        return db
+
+    def _make(self, db: sqlite3.Connection, stamp: str) -> None:
+        db.execute("BEGIN IMMEDIATE")
+        for statement in _SCHEMA:
+            db.execute(statement)
+        owed = self._ledger.db.execute("SELECT coalesce(max(seq), 0) FROM text_pending").fetchone()[0]
+        last = self._ledger.db.execute("SELECT coalesce(max(row), 0) FROM item").fetchone()[0]
+        # Rows up to `fill_to` are taken from the items as they are now, later ones come by text_pending.
+        for key, value in (("stamp", stamp), ("upto", owed), ("filled", 0), ("fill_to", last)):
+            db.execute("INSERT INTO meta VALUES (?, ?)", (key, value))
+        db.execute("COMMIT")
+
+    def _remove(self) -> None:
+        for suffix in ("", "-wal", "-shm"):
+            self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
+
+    def catch_up(self) -> int:
+        """Take in everything the ledger owes; returns how many items were indexed."""
+        count = self._fill()
+        # The first thing owed for an item names what is indexed now; its text as it is today is what goes in.
+        rows = self._ledger.db.execute(
+            "SELECT item, min(seq), max(seq) FROM text_pending WHERE seq > ? GROUP BY item", (self._meta("upto"),)
+        ).fetchall()
+        if not rows:
+            return count
+        upto = max(last for _, _, last in rows)
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            for item, first, _ in rows:
+                kind, blob, packed, old, old_packed = self._ledger.db.execute(
+                    "SELECT i.kind, i.text, i.packed, p.old, p.old_packed FROM item i, text_pending p"
+                    " WHERE i.row = ? AND p.seq = ?",
+                    (item, first),
+                ).fetchone()
+                if old is not None:
+                    self._delete(_table(kind), item, spaced(unpack(old, old_packed)))
+                self._insert(_table(kind), item, spaced(unpack(blob, packed)))
+            self._db.execute("UPDATE meta SET value = ? WHERE key = 'upto'", (upto,))
+            faults.hit("text.commit")
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
+        faults.hit("text.committed")
+        with self._ledger.transaction():
+            self._ledger.db.execute("DELETE FROM text_pending WHERE seq <= ?", (upto,))
+        return count + len(rows)
+
+    def _fill(self) -> int:
+        """Index the items that were there when this file was made, in steps that are kept."""
+        filled, fill_to = self._meta("filled"), self._meta("fill_to")
+        count = 0
+        while filled < fill_to:
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                for row, kind, text in self._step(filled, fill_to):
+                    if text:
+                        self._insert(_table(kind), row, spaced(text))
+                        count += 1
+                    filled = row
+                self._db.execute("UPDATE meta SET value = ? WHERE key = 'filled'", (filled,))
+                faults.hit("text.commit")
+            except BaseException:
+                self._db.execute("ROLLBACK")
+                raise
+            self._db.execute("COMMIT")
+        return count
+
+    def _step(self, after: int, upto: int) -> Iterator[tuple[int, int, str]]:
+        chars = 0
+        rows = self._ledger.db.execute(
+            "SELECT row, kind, text, packed, chars FROM item WHERE row > ? AND row <= ? ORDER BY row", (after, upto)
+        )
+        for row, kind, blob, packed, size in rows:
+            yield row, kind, unpack(blob, packed)
+            chars += size
+            if chars > _FILL_CHARS:
+                return
+
+    def _meta(self, key: str) -> int:
+        value: int = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()[0]
+        return value
+
+    def _insert(self, table: str, row: int, text: str) -> None:
+        self._db.execute(f"INSERT INTO {table} (rowid, body) VALUES (?, ?)", (row, text))
+
+    def _delete(self, table: str, row: int, text: str) -> None:
+        if text:
+            self._db.execute(f"INSERT INTO {table} ({table}, rowid, body) VALUES ('delete', ?, ?)", (row, text))
+
+    def optimize(self) -> None:
+        """Merge the index's segments after a large ingest, for faster queries and a smaller file."""
+        for table in ("prose", "tool"):
+            self._db.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")
+        self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def close(self) -> None:
+        self._db.close()
+
+
+def attach(ledger: Ledger, state: Path) -> bool:
+    """Attach the full text to a reader's connection as `text0`; False when there is none yet."""
+    path = state / FILE
+    if not path.exists():
+        return False
+    ledger.db.execute("ATTACH ? AS text0", (path.as_uri() + "?mode=ro",))
+    return bool(ledger.db.execute("SELECT 1 FROM text0.sqlite_master WHERE name = 'meta'").fetchone())
+
+
+def complete(ledger: Ledger) -> bool:
+    """Whether the attached full text holds every row it should (not one that is just being made again)."""
+    meta = dict(ledger.db.execute("SELECT key, value FROM text0.meta"))
+    return bool(meta.get("filled", 0) >= meta.get("fill_to", 0))

@@ -1,0 +1,245 @@
+"""Items and their memberships as the capture writes them: idempotent by id, one revision per real change."""
+
+from enum import IntEnum
+
+import msgspec
+
+from afterword.domain.ids import ItemId
+from afterword.domain.items import ExitStatus, Kind, SaidBy, Time
+from afterword.redact.text import Redacted
+from afterword.store.ledger import sessions
+from afterword.store.ledger.ledger import Ledger, RecordKind, pack, unpack
+
+
+class State(IntEnum):
+    """What became of an item in a session; numbers are stored."""
+
+    LIVE = 0
+    ABANDONED = 1
+    HIDDEN = 2
+    """It proved to be a copy or no speech at all."""
+
+
+class NewItem(msgspec.Struct, frozen=True, gc=False):
+    """An item as it goes in: everything redacted, the time settled."""
+
+    id: ItemId
+    kind: Kind
+    said_by: SaidBy
+    text: Redacted
+    time_us: int
+    time_flag: Time
+    given_us: int | None
+    path: Redacted | None
+    exit_status: ExitStatus
+
+
+class Writer:
+    """Writes one source's items inside one transaction, then settles what changed.
+
+    Memberships may flip several times while a file is read again from the start; only where the verdict at the
+    end differs from the one before does it become a revision (`settle`).
+    """
+
+    def __init__(self, ledger: Ledger, source: int, generation: int, changed_us: int) -> None:
+        self._ledger = ledger
+        self._db = ledger.db
+        self._source = source
+        self._generation = generation
+        self._changed_us = changed_us
+        self._before: dict[int, tuple[int, int, int]] = {}
+        self._touched: set[int] = set()
+        self.new_items = 0
+
+    def find_keyless(self, session: int, raw_print: bytes) -> ItemId | None:
+        """The id of the item without a key that has this keyed hash."""
+        found = self._db.execute(
+            "SELECT i.id FROM keyless k JOIN item i ON i.row = k.item WHERE k.session = ? AND k.print = ?",
+            (session, raw_print),
+        ).fetchone()
+        return ItemId(found[0]) if found else None
+
+    def remember_keyless(self, session: int, raw_print: bytes, item: int) -> None:
+        self._db.execute("INSERT OR REPLACE INTO keyless VALUES (?, ?, ?)", (session, raw_print, item))
+
+    def taken(self, item_id: ItemId) -> bool:
+        """Whether an item has this id already."""
+        return self._db.execute("SELECT 1 FROM item WHERE id = ?", (item_id,)).fetchone() is not None
+
+    def item(self, item: NewItem) -> int:
+        """Store an item or its new edition; returns its row."""
+        found = self._db.execute(
+            "SELECT row, rev, time_us, time_flag, text, packed, path, exit_status FROM item WHERE id = ?", (item.id,)
+        ).fetchone()
+        if found is None:
+            blob, packed = pack(item.text)
+            new = self._db.execute(
+                "INSERT INTO item (id, kind, said_by, time_us, time_flag, given_us, path, exit_status, text, packed,"
+                " chars, origin) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)",
+                (
+                    item.id, item.kind, item.said_by, item.time_us, item.time_flag, item.given_us, item.path,
+                    item.exit_status, blob, packed, len(item.text),
+                ),
+            ).lastrowid  # fmt: skip
+            assert new is not None
+            self._ledger.number(RecordKind.ITEM, new, 1)
+            if item.text:
+                self._db.execute("INSERT INTO text_pending (item) VALUES (?)", (new,))
+            self.new_items += 1
+            return new
+        row: int = found[0]
+        rev, time_us, time_flag, blob, packed, path, exit_status = found[1:]
+        old_text = unpack(blob, packed)
+        # A fork or an older copy may hold less of a growing answer: the longer edition stands.
+        text = old_text if old_text.startswith(item.text) else item.text
+        # Copies get new times; the earliest given one is the true one whatever is read first.
+        earlier = item.time_flag is Time.GIVEN and (time_flag != Time.GIVEN or item.time_us < time_us)
+        new_time = (item.time_us, item.time_flag) if earlier else (time_us, time_flag)
+        new_exit = exit_status if item.exit_status is None else item.exit_status
+        new_path = item.path or path
+        if (text, *new_time, new_exit, new_path) == (old_text, time_us, time_flag, exit_status, path):
+            return row
+        if text != old_text:
+            blob_new, packed_new = pack(text)
+            self._db.execute(
+                "UPDATE item SET text = ?, packed = ?, chars = ? WHERE row = ?", (blob_new, packed_new, len(text), row)
+            )
+            self._db.execute("INSERT INTO text_pending (item, old, old_packed) VALUES (?, ?, ?)", (row, blob, packed))
+        self._db.execute(
+            "UPDATE item SET rev = ?, time_us = ?, time_flag = ?, exit_status = ?, path = ?, origin = 1 WHERE row = ?",
+            (rev + 1, *new_time, new_exit, new_path, row),
+        )
+        self._ledger.number(RecordKind.ITEM, row, rev + 1)
+        self._touch_holders(row)
+        return row
+
+    def finish(self, item_id: ItemId, exit_status: ExitStatus) -> None:
+        """Set the exit status of an item that was stored before; without such an item nothing happens."""
+        found = self._db.execute("SELECT row, rev, exit_status FROM item WHERE id = ?", (item_id,)).fetchone()
+        if found is None or found[2] == exit_status or exit_status is None:
+            return
+        row, rev, _ = found
+        self._db.execute(
+            "UPDATE item SET exit_status = ?, rev = ?, origin = 1 WHERE row = ?", (exit_status, rev + 1, row)
+        )
+        self._ledger.number(RecordKind.ITEM, row, rev + 1)
+        self._touch_holders(row)
+
+    def member(self, session: int, item: int, place: tuple[int, int], turn: int | None, state: State) -> None:
+        """Say that this source shows `item` in `session` at `place` (byte position of its line, n-th in it)."""
+        found = self._db.execute(
+            "SELECT row, pos, sub, state FROM membership WHERE session = ? AND item = ?", (session, item)
+        ).fetchone()
+        if found is None:
+            row = self._db.execute(
+                "INSERT INTO membership (session, item, pos, sub, turn, state, origin) VALUES (?, ?, ?, ?, ?, ?, 1)",
+                (session, item, *place, turn, state),
+            ).lastrowid
+            assert row is not None
+            self._ledger.number(RecordKind.MEMBERSHIP, row, 1)
+            self._touch_holders(item)
+        else:
+            row = found[0]
+            seen = self._db.execute(
+                "SELECT generation FROM shown WHERE source = ? AND membership = ?", (self._source, row)
+            ).fetchone()
+            if seen and seen[0] == self._generation:
+                return  # A row appended again adds nothing: the first place stands.
+            if seen or not self._shown_elsewhere(row):
+                self._change(row, place, turn, state)
+            elif found[3] != State.LIVE and state is State.LIVE:
+                self._change(row, (found[1], found[2]), turn, state)
+        self._db.execute(
+            "INSERT INTO shown VALUES (?, ?, ?)"
+            " ON CONFLICT (source, membership) DO UPDATE SET generation = excluded.generation",
+            (self._source, row, self._generation),
+        )
+
+    def hide(self, session: int, item_id: ItemId) -> None:
+        """Hide an item in this session."""
+        found = self._db.execute(
+            "SELECT m.row, m.pos, m.sub, m.turn FROM membership m JOIN item i ON i.row = m.item"
+            " WHERE m.session = ? AND i.id = ?",
+            (session, item_id),
+        ).fetchone()
+        if found:
+            self._change(found[0], (found[1], found[2]), found[3], State.HIDDEN)
+
+    def rollback(self, session: int, turns: int, before: int) -> None:
+        """Abandon the last `turns` live prompts above byte position `before`, and all from the first of them on."""
+        prompts = self._db.execute(
+            "SELECT m.pos FROM membership m JOIN item i ON i.row = m.item"
+            " JOIN shown s ON s.membership = m.row AND s.source = ? AND s.generation = ?"
+            " WHERE m.session = ? AND m.state = 0 AND m.pos < ? AND i.kind = ? AND i.said_by = ?"
+            " ORDER BY m.pos DESC, m.sub DESC LIMIT ?",
+            (self._source, self._generation, session, before, Kind.PROMPT, SaidBy.PERSON, max(0, turns)),
+        ).fetchall()
+        if not prompts:
+            return
+        rows = self._db.execute(
+            "SELECT m.row, m.pos, m.sub, m.turn FROM membership m"
+            " JOIN shown s ON s.membership = m.row AND s.source = ? AND s.generation = ?"
+            " WHERE m.session = ? AND m.state = 0 AND m.pos >= ? AND m.pos < ?",
+            (self._source, self._generation, session, prompts[-1][0], before),
+        ).fetchall()
+        for row, pos, sub, turn in rows:
+            self._change(row, (pos, sub), turn, State.ABANDONED)
+
+    def abandon_turns(self, turns: list[int]) -> None:
+        """Abandon every live membership of these turns."""
+        for turn in turns:
+            rows = self._db.execute(
+                "SELECT row, pos, sub FROM membership WHERE turn = ? AND state = 0", (turn,)
+            ).fetchall()
+            for row, pos, sub in rows:
+                self._change(row, (pos, sub), turn, State.ABANDONED)
+
+    def vanish(self) -> None:
+        """After a whole reading: what this source showed before and no longer does, and no other does, is abandoned."""
+        gone = self._db.execute(
+            "SELECT s.membership, m.pos, m.sub, m.state FROM shown s JOIN membership m ON m.row = s.membership"
+            " WHERE s.source = ? AND s.generation < ?",
+            (self._source, self._generation),
+        ).fetchall()
+        for row, pos, sub, state in gone:
+            self._db.execute("DELETE FROM shown WHERE source = ? AND membership = ?", (self._source, row))
+            if state == State.LIVE and not self._shown_elsewhere(row):
+                self._change(row, (pos, sub), None, State.ABANDONED)
+
+    def settle(self) -> None:
+        """Number what really changed, and mark the sessions it changed in."""
+        for row, before in self._before.items():
+            pos, sub, state, rev, session, item = self._db.execute(
+                "SELECT pos, sub, state, rev, session, item FROM membership WHERE row = ?", (row,)
+            ).fetchone()
+            if (pos, sub, state) == before:
+                continue
+            self._db.execute("UPDATE membership SET rev = ?, origin = 1 WHERE row = ?", (rev + 1, row))
+            self._ledger.number(RecordKind.MEMBERSHIP, row, rev + 1)
+            if state != before[2]:
+                self._touched.add(session)
+                self._touch_holders(item)
+        for session in sorted(self._touched):
+            sessions.mark_dirty(self._ledger, session, self._changed_us)
+        self._before.clear()
+        self._touched.clear()
+
+    def _change(self, row: int, place: tuple[int, int], turn: int | None, state: State) -> None:
+        if row not in self._before:
+            found = self._db.execute("SELECT pos, sub, state FROM membership WHERE row = ?", (row,)).fetchone()
+            self._before[row] = found
+        self._db.execute(
+            "UPDATE membership SET pos = ?, sub = ?, turn = ?, state = ? WHERE row = ?", (*place, turn, state, row)
+        )
+
+    def _shown_elsewhere(self, membership: int) -> bool:
+        return (
+            self._db.execute(
+                "SELECT 1 FROM shown WHERE membership = ? AND source <> ? LIMIT 1", (membership, self._source)
+            ).fetchone()
+            is not None
+        )
+
+    def _touch_holders(self, item: int) -> None:
+        for (session,) in self._db.execute("SELECT session FROM membership WHERE item = ?", (item,)):
+            self._touched.add(session)

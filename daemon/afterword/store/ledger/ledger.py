@@ -1,0 +1,187 @@
+"""The ledger: one SQLite file that holds the truth, with one writer and any number of readers."""
+
+import contextlib
+import hmac
+import os
+import secrets
+import sqlite3
+import uuid
+from collections.abc import Iterator
+from enum import IntEnum
+from pathlib import Path
+
+import zstandard
+
+from afterword.domain.errors import DataError, NotSetUp
+from afterword.domain.ids import OriginId
+from afterword.redact.text import Redacted, stored
+from afterword.store import faults
+from afterword.store.files import private_folder
+from afterword.store.ledger import schema
+
+FILE = "ledger.db"
+_PACK_FROM_BYTES = 512
+
+
+class RecordKind(IntEnum):
+    """Kinds of the log's records; numbers are stored and never reused. From SETTING on: rows of `register`."""
+
+    ORIGIN = 1
+    SESSION = 2
+    ITEM = 3
+    MEMBERSHIP = 4
+    SETTING = 5
+    SEGMENT = 6
+    """The state of a segment: of which items its digest was made, or that it is withdrawn."""
+    DIGEST = 7
+    SECTION = 8
+
+
+def pack(text: Redacted) -> tuple[bytes, int]:
+    """The stored bytes of a text and whether they are zstd (1) or plain UTF-8 (0)."""
+    raw = text.encode()
+    if len(raw) < _PACK_FROM_BYTES:
+        return raw, 0
+    return _COMPRESSOR.compress(raw), 1
+
+
+def unpack(blob: bytes, packed: int) -> Redacted:
+    """The text of stored bytes; it went through the redactor before it was stored."""
+    return stored((_DECOMPRESSOR.decompress(blob) if packed else blob).decode())
+
+
+_COMPRESSOR = zstandard.ZstdCompressor(level=1)
+_DECOMPRESSOR = zstandard.ZstdDecompressor()
+
+
+class Ledger:
+    """An open ledger. Make one with `open_writer` (under the writer's lock) or `open_reader`."""
+
+    def __init__(self, db: sqlite3.Connection, path: Path) -> None:
+        self.db = db
+        self.path = path
+        found = self.meta("hash_key")
+        self._hash_key = found if isinstance(found, bytes) else b""
+        self._next_n = 0
+
+    def meta(self, key: str) -> bytes | str | int | None:
+        """A small fact of this ledger."""
+        row = self.db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return row[0] if row else None
+
+    def set_meta(self, key: str, value: bytes | str | int) -> None:
+        """Set a small fact; inside a transaction."""
+        self.db.execute(
+            "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", (key, value)
+        )
+
+    def keyed_hash(self, data: bytes, size: int = 32) -> bytes:
+        """HMAC-SHA-256 with this ledger's own key: raw bytes leave no hash anybody else could test guesses on."""
+        return hmac.digest(self._hash_key, data, "sha256")[:size]
+
+    @property
+    def hash_key(self) -> bytes:
+        """The key itself, for the reader that hashes a file as it goes. Never numbered, never sent."""
+        return self._hash_key
+
+    @property
+    def origin(self) -> tuple[OriginId, str]:
+        """This machine: id and name."""
+        found = self.db.execute("SELECT id, name FROM origin WHERE row = 1").fetchone()
+        return OriginId(found[0]), found[1]
+
+    def origins(self) -> dict[int, tuple[str, str]]:
+        """Row → (id, name) of every machine known here."""
+        return {row: (its_id, name) for row, its_id, name in self.db.execute("SELECT row, id, name FROM origin")}
+
+    @contextlib.contextmanager
+    def transaction(self, durable: bool = False) -> Iterator[None]:
+        """All of the block, or nothing. `durable`: on the disk before it returns, not just safe from a kill."""
+        if durable:
+            self.db.execute("PRAGMA synchronous = FULL")
+        self.db.execute("BEGIN IMMEDIATE")
+        try:
+            faults.hit("ledger.begin")
+            self._next_n = self.head(1) + 1
+            yield
+            faults.hit("ledger.commit")
+        except BaseException:
+            self.db.execute("ROLLBACK")
+            raise
+        else:
+            self.db.execute("COMMIT")
+            faults.hit("ledger.committed")
+        finally:
+            if durable:
+                self.db.execute("PRAGMA synchronous = NORMAL")
+
+    def head(self, origin_row: int) -> int:
+        """The highest number in an origin's log; 0 when it is empty."""
+        found = self.db.execute("SELECT max(n) FROM log WHERE origin = ?", (origin_row,)).fetchone()[0]
+        return found or 0
+
+    def number(self, kind: RecordKind, ref: int, rev: int) -> None:
+        """Give a revision this machine made the next number of its log; inside a transaction."""
+        self.db.execute("INSERT INTO log VALUES (1, ?, ?, ?, ?)", (self._next_n, kind, ref, rev))
+        self._next_n += 1
+        faults.hit("ledger.inside")
+
+    def derive(self, dst: tuple[RecordKind, int], sources: list[tuple[RecordKind, int]]) -> None:
+        """Record what `dst` was made from, in place of what was recorded before."""
+        self.db.execute("DELETE FROM derivation WHERE dst_kind = ? AND dst = ?", dst)
+        self.db.executemany("INSERT OR IGNORE INTO derivation VALUES (?, ?, ?, ?)", [(*dst, *src) for src in sources])
+
+    def checkpoint(self) -> None:
+        """Move what is in the write-ahead log into the file, so that it does not grow over a long ingest."""
+        self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def close(self) -> None:
+        self.db.close()
+
+
+def open_writer(state: Path, machine_name: str) -> Ledger:
+    """Open the ledger to write, making or migrating it. The caller holds the writer's lock."""
+    private_folder(state)
+    path = state / FILE
+    if not path.exists():
+        os.close(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600))
+    db = _connect(path.as_uri())
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("PRAGMA synchronous = NORMAL")
+    db.execute("PRAGMA cache_size = -32768")
+    db.execute("PRAGMA temp_store = MEMORY")
+    schema.migrate(db)
+    ledger = Ledger(db, path)
+    if not ledger.hash_key:
+        with ledger.transaction():
+            ledger.set_meta("hash_key", secrets.token_bytes(32))
+            db.execute("INSERT INTO origin VALUES (1, ?, ?)", (uuid.uuid4().hex, machine_name))
+            ledger.number(RecordKind.ORIGIN, 1, 1)
+        ledger = Ledger(db, path)
+    return ledger
+
+
+def open_reader(state: Path) -> Ledger:
+    """Open the ledger to read; never waits for the writer.
+
+    Raises:
+        NotSetUp: there is no ledger yet.
+    """
+    path = state / FILE
+    if not path.exists():
+        raise NotSetUp("nothing was taken in yet", "run `afterword up`")
+    db = _connect(path.as_uri() + "?mode=ro")
+    if schema.check_version(db) < len(schema.MIGRATIONS):
+        db.close()
+        raise DataError(
+            "the ledger was written by an older afterword", "run `afterword up --once` to bring it up to date"
+        )
+    return Ledger(db, path)
+
+
+def _connect(uri: str) -> sqlite3.Connection:
+    db = sqlite3.connect(
+        uri, uri=True, timeout=30, isolation_level=None, check_same_thread=False, cached_statements=512
+    )
+    db.execute("PRAGMA busy_timeout = 30000")
+    return db

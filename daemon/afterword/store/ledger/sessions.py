@@ -1,0 +1,144 @@
+"""Conversations: what transcripts say of them, and who owns the items that several of them hold."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from afterword.domain.ids import SessionId, session_id
+from afterword.redact.text import Redacted
+from afterword.store.ledger.ledger import Ledger, RecordKind
+
+
+class SessionFacts(msgspec.Struct, omit_defaults=True):
+    """What transcripts say of a session; a register. Native ids in parent, forked_from, continued_from."""
+
+    cwd: str = ""
+    branch: str = ""
+    model: str = ""
+    title: str = ""
+    title_rank: int = 0
+    parent: str = ""
+    agent: str = ""
+    spawned_by: str = ""
+    forked_from: str = ""
+    continued_from: str = ""
+    archived: bool = False
+    started_us: int | None = None
+
+
+class Session(msgspec.Struct, frozen=True):
+    """A session with its derived parts. Times are UTC microseconds, None without items."""
+
+    row: int
+    id: SessionId
+    harness: str
+    native: str
+    facts: SessionFacts
+    origin: int
+    started_us: int | None
+    updated_us: int | None
+    changed_us: int
+
+    @property
+    def shown_native(self) -> str:
+        """The harness's own id: a sub-agent's is its agent id, without the parent."""
+        return self.native.rpartition("/")[2]
+
+
+def row_of(ledger: Ledger, harness: str, native: Redacted) -> int:
+    """The row of a session, made when it is new; inside a transaction."""
+    its_id = session_id(harness, native)
+    found = ledger.db.execute("SELECT row FROM session WHERE id = ?", (its_id,)).fetchone()
+    if found:
+        return int(found[0])
+    row = ledger.db.execute(
+        "INSERT INTO session (id, harness, native, origin) VALUES (?, ?, ?, 1)", (its_id, harness, native)
+    ).lastrowid
+    assert row is not None
+    ledger.number(RecordKind.SESSION, row, 1)
+    return row
+
+
+def set_facts(ledger: Ledger, row: int, facts: Redacted) -> bool:
+    """Write the next revision of a session's facts (JSON of SessionFacts) if they differ; inside a transaction."""
+    old, rev = ledger.db.execute("SELECT facts, rev FROM session WHERE row = ?", (row,)).fetchone()
+    if old == facts:
+        return False
+    ledger.db.execute("UPDATE session SET facts = ?, rev = ? WHERE row = ?", (facts, rev + 1, row))
+    ledger.number(RecordKind.SESSION, row, rev + 1)
+    return True
+
+
+def facts_of(ledger: Ledger, row: int) -> SessionFacts:
+    found = ledger.db.execute("SELECT facts FROM session WHERE row = ?", (row,)).fetchone()
+    return msgspec.json.decode(found[0], type=SessionFacts)
+
+
+def mark_dirty(ledger: Ledger, row: int, changed_us: int) -> None:
+    """Say that a session changed at this time, so that its segments are looked at again; inside a transaction."""
+    ledger.db.execute(
+        "UPDATE session SET dirty = dirty + 1, changed_us = max(changed_us, ?) WHERE row = ?", (changed_us, row)
+    )
+
+
+_SELECT = """
+SELECT s.row, s.id, s.harness, s.native, s.facts, s.origin, s.changed_us,
+  (SELECT min(i.time_us) FROM membership m JOIN item i ON i.row = m.item WHERE m.session = s.row AND m.state < 2),
+  (SELECT max(i.time_us) FROM membership m JOIN item i ON i.row = m.item WHERE m.session = s.row AND m.state < 2)
+FROM session s
+"""
+
+
+def load(ledger: Ledger, where: str, parameters: Sequence[object] = ()) -> list[Session]:
+    """Sessions by an SQL condition on `s` (constant text of ours; values go into `parameters`)."""
+    return [_session(found) for found in ledger.db.execute(_SELECT + where, tuple(parameters))]
+
+
+def _session(found: tuple[int, str, str, str, str, int, int, int | None, int | None]) -> Session:
+    row, its_id, harness, native, facts_json, origin, changed_us, first_us, last_us = found
+    facts = msgspec.json.decode(facts_json, type=SessionFacts)
+    return Session(
+        row=row,
+        id=SessionId(its_id),
+        harness=harness,
+        native=native,
+        facts=facts,
+        origin=origin,
+        started_us=facts.started_us if facts.started_us is not None else first_us,
+        updated_us=last_us,
+        changed_us=changed_us,
+    )
+
+
+def inherited_items(ledger: Ledger, session: int) -> set[int]:
+    """Item rows that this session holds but another one owns.
+
+    The owner of an item held by several sessions is the one the others were forked from or spawned by, and among
+    those without such a link the smallest (start, id). Derived from memberships alone, so every machine agrees.
+    """
+    shared: dict[int, set[int]] = {}
+    rows = ledger.db.execute(
+        "SELECT m.item, other.session FROM membership m JOIN membership other ON other.item = m.item"
+        " WHERE m.session = ? AND m.state < 2 AND other.state < 2",
+        (session,),
+    )
+    for item, holder in rows:
+        shared.setdefault(item, set()).add(holder)
+    shared = {item: holders for item, holders in shared.items() if len(holders) > 1}
+    if not shared:
+        return set()
+    family = {row: _session_link(ledger, row) for row in set().union(*shared.values())}
+    return {item for item, holders in shared.items() if _owner(family, holders) != session}
+
+
+def _session_link(ledger: Ledger, row: int) -> tuple[set[str], str, tuple[int, str]]:
+    """(keys of the sessions it came from, its own key, what orders it)."""
+    session = load(ledger, "WHERE s.row = ?", (row,))[0]
+    links = {f"{session.harness}:{native}" for native in (session.facts.forked_from, session.facts.parent) if native}
+    return links, f"{session.harness}:{session.native}", (session.started_us or 0, session.id)
+
+
+def _owner(family: dict[int, tuple[set[str], str, tuple[int, str]]], holders: set[int]) -> int:
+    keys = {family[row][1] for row in holders}
+    roots = [row for row in holders if not (family[row][0] & keys)] or list(holders)
+    return min(roots, key=lambda row: family[row][2])

@@ -1,0 +1,144 @@
+"""Sources and how far they were read: the checkpoint that commits together with the items it produced."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from afterword.redact.text import Redacted
+from afterword.store.ledger.ledger import Ledger
+
+_TROUBLES_KEPT = 100
+
+
+class Checkpoint(msgspec.Struct, frozen=True):
+    """How far a line log was read, and what the bytes before looked like.
+
+    `offset` is the byte after the last complete newline consumed. `head` and `tail` are keyed hashes of the first
+    and last (up to) 4 KiB of [0, offset); `chain` covers all its whole blocks, `part` the rest. `open_tail` is the
+    size at which an unterminated last object was taken; `verified_ns` the mtime at which all of it was compared.
+    """
+
+    device: int = 0
+    inode: int = 0
+    size: int = -1
+    mtime_ns: int = 0
+    offset: int = 0
+    lines: int = 0
+    head: bytes = b""
+    tail: bytes = b""
+    chain: bytes = b""
+    part: bytes = b""
+    state: str = ""
+    generation: int = 1
+    open_tail: int = -1
+    verified_ns: int = -1
+    first_us: int = 0
+
+
+class Source(msgspec.Struct, frozen=True):
+    """A file in a store. `path` is redacted and only for show."""
+
+    row: int
+    harness: str
+    path_key: bytes
+    path: str
+    at: Checkpoint
+    bad: int
+    skipped: int
+    problem: str
+
+
+_COLUMNS = (
+    "row, harness, path_key, path, bad, skipped, problem, device, inode, size, mtime_ns, offset, lines, head, tail,"
+    " chain, part, state, generation, open_tail, verified_ns, first_us"
+)
+
+
+def path_key(ledger: Ledger, harness: str, path: Path) -> bytes:
+    """What finds a source by its path without storing the path."""
+    return ledger.keyed_hash(f"{harness}\0".encode() + bytes(path), 16)
+
+
+def every(ledger: Ledger, harness: str | None = None) -> Iterator[Source]:
+    """Every source, or those of one harness."""
+    where = "" if harness is None else " WHERE harness = ?"
+    rows = ledger.db.execute(f"SELECT {_COLUMNS} FROM source{where} ORDER BY row", (harness,) if harness else ())
+    return map(_source, rows)
+
+
+def find(ledger: Ledger, key: bytes) -> Source | None:
+    found = ledger.db.execute(f"SELECT {_COLUMNS} FROM source WHERE path_key = ?", (key,)).fetchone()
+    return _source(found) if found else None
+
+
+def _source(found: tuple[Any, ...]) -> Source:
+    row, harness, key, path, bad, skipped, problem, *rest = found
+    return Source(row, harness, key, path, Checkpoint(*rest), bad, skipped, problem)
+
+
+def add(ledger: Ledger, harness: str, key: bytes, path: Redacted, first_us: int) -> Source:
+    """Make the row of a source seen for the first time; inside a transaction."""
+    ledger.db.execute(
+        "INSERT INTO source (harness, path_key, path, first_us) VALUES (?, ?, ?, ?)", (harness, key, path, first_us)
+    )
+    found = find(ledger, key)
+    assert found is not None
+    return found
+
+
+def move(ledger: Ledger, row: int, key: bytes, path: Redacted) -> None:
+    """A file was renamed: its checkpoint goes with it; inside a transaction."""
+    ledger.db.execute("UPDATE source SET path_key = ?, path = ? WHERE row = ?", (key, path, row))
+
+
+def save(ledger: Ledger, row: int, at: Checkpoint, state: Redacted) -> None:
+    """Move a source's position; in the same transaction as what was read up to there."""
+    ledger.db.execute(
+        "UPDATE source SET device = ?, inode = ?, size = ?, mtime_ns = ?, offset = ?, lines = ?, head = ?, tail = ?,"
+        " chain = ?, part = ?, state = ?, generation = ?, open_tail = ?, verified_ns = ? WHERE row = ?",
+        (
+            at.device, at.inode, at.size, at.mtime_ns, at.offset, at.lines, at.head, at.tail,
+            at.chain, at.part, state, at.generation, at.open_tail, at.verified_ns, row,
+        ),
+    )  # fmt: skip
+
+
+def set_problem(ledger: Ledger, row: int, problem: str) -> None:
+    """Why a source cannot be read now ("" when it can); inside a transaction."""
+    ledger.db.execute("UPDATE source SET problem = ? WHERE row = ? AND problem <> ?", (problem, row, problem))
+
+
+def reset_counts(ledger: Ledger, row: int) -> None:
+    """Forget what was counted, before a source is read again from its start; inside a transaction."""
+    ledger.db.execute("UPDATE source SET bad = 0, skipped = 0 WHERE row = ?", (row,))
+    ledger.db.execute("DELETE FROM trouble WHERE source = ?", (row,))
+
+
+def count_trouble(ledger: Ledger, row: int, line: int, reason: str, *, bad: bool) -> None:
+    """Count a line that could not be read (`bad`) or was left out, and keep the first few by number."""
+    column = "bad" if bad else "skipped"
+    ledger.db.execute(f"UPDATE source SET {column} = {column} + 1 WHERE row = ?", (row,))
+    ledger.db.execute(
+        "INSERT OR IGNORE INTO trouble SELECT ?, ?, ? WHERE (SELECT count(*) FROM trouble WHERE source = ?) < ?",
+        (row, line, reason, row, _TROUBLES_KEPT),
+    )
+
+
+def troubles(ledger: Ledger) -> list[tuple[str, int, str]]:
+    """(redacted path, line number, reason) of the lines that could not be read."""
+    return list(
+        ledger.db.execute(
+            "SELECT s.path, t.line, t.reason FROM trouble t JOIN source s ON s.row = t.source ORDER BY 1, 2"
+        )
+    )
+
+
+def count_drift(ledger: Ledger, harness: str, record_type: Redacted, count: int) -> None:
+    """Count records of a type nobody knows; inside a transaction."""
+    ledger.db.execute(
+        "INSERT INTO drift VALUES (?, ?, ?) ON CONFLICT (harness, record_type) "
+        " DO UPDATE SET count = count + excluded.count",
+        (harness, record_type, count),
+    )

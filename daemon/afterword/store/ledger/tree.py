@@ -1,0 +1,81 @@
+"""The conversation tree of a source: which prompt each line hangs from, and which prompts were rewound.
+
+A rewind writes nothing: the next prompt hangs itself from an earlier row. So among sibling prompts of one parent
+only the last typed one is live, with everything below it. Other branch points (parallel tools, progress rows) have
+no second prompt and stay whole. A *turn* is a prompt with everything below it down to the next prompts.
+"""
+
+from typing import Literal, NamedTuple
+
+from afterword.store.ledger.ledger import Ledger
+
+
+class Placed(NamedTuple):
+    """Where a line stands: `repeated` when its node was seen at another place of this source."""
+
+    turn: int | None
+    dead: bool
+    repeated: bool
+    rewound: list[int]
+    """Turns that this prompt rewinds, with all turns below them."""
+
+
+class Tree:
+    """The tree of one source; changes inside the caller's transaction."""
+
+    def __init__(self, ledger: Ledger, source: int) -> None:
+        self._db = ledger.db
+        self._source = source
+        self._ledger = ledger
+
+    def clear(self) -> None:
+        """Forget the tree, before the source is read again from its start."""
+        self._db.execute("DELETE FROM node WHERE source = ?", (self._source,))
+        self._db.execute("DELETE FROM turn WHERE source = ?", (self._source,))
+
+    def place(self, node: str, parent: str | None, pos: int, prompt: Literal["typed", "queued"] | None) -> Placed:
+        """Put a line into the tree and say what follows from it."""
+        its_node = self._number(node)
+        known = self._db.execute(
+            "SELECT pos, turn FROM node WHERE source = ? AND node = ?", (self._source, its_node)
+        ).fetchone()
+        if known:
+            turn = known[1]
+            return Placed(turn, self._dead(turn), known[0] != pos, [])
+        above = self._db.execute(
+            "SELECT node, turn FROM node WHERE source = ? AND node = ?",
+            (self._source, self._number(parent)) if parent else (self._source, None),
+        ).fetchone()
+        turn = above[1] if above else None
+        rewound: list[int] = []
+        if prompt:
+            parent_node = above[0] if above else None
+            if prompt == "typed" and parent_node is not None:
+                rewound = self._rewind(parent_node)
+            dead = self._dead(turn)
+            turn = self._db.execute(
+                "INSERT INTO turn (source, parent_node, parent_turn, dead) VALUES (?, ?, ?, ?)",
+                (self._source, parent_node, turn, dead),
+            ).lastrowid
+        self._db.execute("INSERT INTO node VALUES (?, ?, ?, ?)", (self._source, its_node, pos, turn))
+        return Placed(turn, self._dead(turn), False, rewound)
+
+    def _rewind(self, parent_node: int) -> list[int]:
+        rewound = []
+        todo = self._db.execute(
+            "SELECT row FROM turn WHERE source = ? AND parent_node = ? AND dead = 0", (self._source, parent_node)
+        ).fetchall()
+        while todo:
+            (turn,) = todo.pop()
+            rewound.append(turn)
+            self._db.execute("UPDATE turn SET dead = 1 WHERE row = ?", (turn,))
+            todo += self._db.execute("SELECT row FROM turn WHERE parent_turn = ? AND dead = 0", (turn,)).fetchall()
+        return rewound
+
+    def _dead(self, turn: int | None) -> bool:
+        if turn is None:
+            return False
+        return bool(self._db.execute("SELECT dead FROM turn WHERE row = ?", (turn,)).fetchone()[0])
+
+    def _number(self, node: str) -> int:
+        return int.from_bytes(self._ledger.keyed_hash(node.encode("utf-8", "surrogatepass"), 8), signed=True)

@@ -1,0 +1,228 @@
+"""Sections from the ledger into the vault's daily notes, each exactly once, whatever is killed in between.
+
+The bytes and the place of an append are in the ledger before the first of them is in the note, and are confirmed
+after. What a kill left is judged by `domain.daily.half_written`. A confirmed section that is found in no daily note
+any more comes back; text a person wrote is never changed.
+"""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from afterword.domain.daily import CAP_BYTES, HalfWritten, Mark, Written, append_text, find_markers, half_written
+from afterword.domain.errors import UserError
+from afterword.domain.ids import SegmentKey
+from afterword.domain.sections import PARTS, Section, Texts, ref, render, texts_of, withdrawn_line
+from afterword.redact.exits import leave
+from afterword.redact.redactor import Redactor
+from afterword.store import files
+from afterword.store.ledger import segments
+from afterword.store.ledger.ledger import Ledger
+from afterword.store.ledger.registers import Register
+from afterword.store.ledger.segments import SectionRecord
+
+_DAY_NOTE = re.compile(r"\d{4}-\d{2}-\d{2}\.md")
+_ROOM_MIN_BYTES = 700
+
+
+class VaultCard(msgspec.Struct, frozen=True):
+    """`.afterword/vault.json`: what makes a folder our vault."""
+
+    version: int
+    id: str
+    zone: list[tuple[str, str]]
+    writer: str
+
+
+CARD = ".afterword/vault.json"
+
+
+def read_card(vault: Path) -> VaultCard | None:
+    """The vault's card; None when the folder is no vault of ours, or is not mounted now.
+
+    Raises:
+        UserError: the card is there but cannot be read.
+    """
+    path = vault / CARD
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=VaultCard)
+    except FileNotFoundError:
+        return None
+    except (OSError, msgspec.MsgspecError) as err:
+        raise UserError(f"{path} cannot be read: {err}", "put it back from a backup, or run `afterword init`") from err
+
+
+class DailyNotes:
+    """The one writer of daily notes in a vault."""
+
+    def __init__(self, vault: Path, folder: str, ledger: Ledger, redactor: Redactor) -> None:
+        self._vault = vault
+        self._folder = folder
+        self._ledger = ledger
+        self._redactor = redactor
+
+    def sync(self, on_progress: Callable[[int, int], None] = lambda _done, _all: None) -> int:
+        """Finish what a kill left, bring back what vanished, append what is new.
+
+        Returns:
+            How many sections were appended. Nothing is done while the vault is not there.
+        """
+        if read_card(self._vault) is None:
+            return 0
+        self._recover()
+        self._look()
+        todo = segments.unplaced(self._ledger)
+        if not todo:
+            return 0
+        present = self._present()
+        appended = 0
+        for done, (register, record) in enumerate(todo):
+            on_progress(done, len(todo))
+            appended += self._append(register, record, present)
+        on_progress(len(todo), len(todo))
+        return appended
+
+    def _present(self) -> set[str]:
+        """The keys in all daily notes, as last looked at."""
+        return {key for (keys,) in self._ledger.db.execute("SELECT keys FROM note") for key in keys.split()}
+
+    def _recover(self) -> None:
+        """Finish appends that were not confirmed."""
+        rows = self._ledger.db.execute("SELECT row, path, offset, bytes, sections FROM append ORDER BY row").fetchall()
+        for row, name, offset, planned, placed in rows:
+            path = files.inside(self._vault, name)
+            note = _read(path)
+            remains = half_written(note or b"", offset, planned) if note is not None else None
+            if isinstance(remains, HalfWritten):
+                assert note is not None
+                if _read(path) != note:
+                    continue  # somebody is writing there now: next time
+                files.replace(path, note[: remains.start] + note[remains.end :])
+            with self._ledger.transaction(durable=True):
+                self._ledger.db.execute("DELETE FROM append WHERE row = ?", (row,))
+                if isinstance(remains, Written):
+                    key, rev = msgspec.json.decode(placed, type=tuple[str, int])
+                    self._confirm(key, rev, name)
+
+    def _look(self) -> None:
+        """Read the markers of notes that changed; sections found in no note any more are to be appended again."""
+        db = self._ledger.db
+        known = {row[0]: row[1:] for row in db.execute("SELECT path, size, mtime_ns, inode, keys FROM note")}
+        here: dict[str, tuple[tuple[int, int, int], Path]] = {}
+        folder = files.inside(self._vault, self._folder)
+        if folder.is_dir():
+            for path in sorted(folder.iterdir()):
+                if _DAY_NOTE.fullmatch(path.name) and path.is_file():
+                    here[f"{self._folder}/{path.name}"] = (_stat(path), path)
+        changed = {name: entry for name, entry in here.items() if known.get(name, ())[:3] != entry[0]}
+        gone = known.keys() - here.keys()
+        if not changed and not gone:
+            return
+        with self._ledger.transaction():
+            for name in gone:
+                db.execute("DELETE FROM note WHERE path = ?", (name,))
+            for name, (at, path) in changed.items():
+                self._saw(name, at, _keys(_read(path) or b""))
+        present = self._present()
+        missing = [
+            key
+            for key, rev in db.execute(
+                "SELECT p.key, p.rev FROM placed p JOIN register r ON r.key = p.key AND r.kind = 8"
+                " WHERE json_extract(r.value, '$.withdrawn_by') IS NULL"
+            )
+            if ref(key, rev) not in present
+        ]
+        if missing:
+            with self._ledger.transaction():
+                db.executemany("DELETE FROM placed WHERE key = ?", [(key,) for key in missing])
+
+    def _append(self, register: Register, record: SectionRecord, present: set[str]) -> bool:
+        """Append one section, unless it stands somewhere already; whether it was appended."""
+        name = f"{self._folder}/{record.day}.md"
+        path = files.inside(self._vault, name)
+        key = SegmentKey(register.key)
+        own = f"{key}!" if record.withdrawn_by else ref(key, register.rev)
+        # A section that was withdrawn before it was ever written leaves nothing.
+        owed = own not in present and (not record.withdrawn_by or _was_written(key, present))
+        if owed:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            note = _read(path)
+            planned = append_text(note, self._block(key, register.rev, record, note or b""), record.day)
+            with self._ledger.transaction(durable=True):
+                self._ledger.db.execute(
+                    "INSERT INTO append (path, offset, bytes, sections) VALUES (?, ?, ?, ?)",
+                    (name, len(note or b""), planned, msgspec.json.encode((key, register.rev)).decode()),
+                )
+            files.append(path, planned)
+            present.add(own)
+        with self._ledger.transaction():
+            self._ledger.db.execute("DELETE FROM append WHERE path = ?", (name,))
+            self._confirm(key, register.rev, name)
+            if owed:
+                self._saw(name, _stat(path), _keys(_read(path) or b""))
+        return owed
+
+    def _block(self, key: SegmentKey, rev: int, record: SectionRecord, note: bytes) -> str:
+        if record.withdrawn_by:
+            return withdrawn_line(key, SegmentKey(record.withdrawn_by))
+        here = _keys(note)
+        section = Section(
+            key=key,
+            rev=rev,
+            harness=record.harness,
+            project=record.project,
+            origin=record.origin,
+            time=record.time,
+            texts=self._texts(texts_of(record.digest)),
+            replaces=max((old for old in range(1, rev) if ref(key, old) in here), default=0),
+        )
+        return render(section, max(_ROOM_MIN_BYTES, CAP_BYTES - len(note)))
+
+    def _texts(self, texts: Texts) -> Texts:
+        """Every text once more through the redactor, by itself: in the whole block a marker could pass for a value."""
+
+        def out(text: str) -> str:
+            return leave("daily-note", text, self._redactor)
+
+        return Texts(out(texts.context), *(tuple(map(out, getattr(texts, part))) for part, _ in PARTS))
+
+    def _confirm(self, key: str, rev: int, name: str) -> None:
+        self._ledger.db.execute(
+            "INSERT INTO placed VALUES (?, ?, ?)"
+            " ON CONFLICT (key) DO UPDATE SET rev = excluded.rev, path = excluded.path",
+            (key, rev, name),
+        )
+
+    def _saw(self, name: str, at: tuple[int, int, int], keys: list[str]) -> None:
+        self._ledger.db.execute(
+            "INSERT INTO note VALUES (?, ?, ?, ?, ?) ON CONFLICT (path) DO UPDATE SET size = excluded.size,"
+            " mtime_ns = excluded.mtime_ns, inode = excluded.inode, keys = excluded.keys",
+            (name, *at, " ".join(keys)),
+        )
+
+
+def _was_written(key: SegmentKey, present: set[str]) -> bool:
+    return any(found == key or found.startswith(f"{key}-r") for found in present)
+
+
+def _stat(path: Path) -> tuple[int, int, int]:
+    at = path.stat()
+    return at.st_size, at.st_mtime_ns, at.st_ino
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+def _keys(note: bytes) -> list[str]:
+    """The revisions whose start, end or block id stands in the note, and withdrawn or forgotten keys with a `!`."""
+    found: dict[str, None] = {}
+    for mark in find_markers(note, fenced=True):
+        gone = mark.mark in (Mark.WITHDRAWN, Mark.FORGOTTEN)
+        found[f"{mark.key}!" if gone else ref(mark.key, mark.rev)] = None
+    return list(found)
