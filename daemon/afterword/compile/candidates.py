@@ -1,0 +1,246 @@
+"""A segment as the engine reads it: turns, and the sentences of people and agents, within a budget."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from afterword.compile import cues
+from afterword.compile.rank import Centre, terms
+from afterword.compile.sentences import Sentence, normal, sentences
+from afterword.domain.digest import DigestInput, Passage
+from afterword.domain.items import Kind, SaidBy
+
+BUDGET = 240_000
+"""Characters of prose read from one segment."""
+PROMPT_SHARE = (4_000, 2_000)
+REPLY_SHARE = (3_000, 6_000)
+"""Characters read from the beginning and the end of a long text."""
+MAX_SENTENCE = 1_200
+ECHO_BUDGET = 2_000_000
+_ECHO_SHARE = 20_000
+_ECHO_LEAST = 25
+
+
+@dataclass(slots=True)
+class Prompt:
+    at: int
+    item: str
+    text: str
+
+
+@dataclass(slots=True, eq=False)
+class Candidate:
+    """A sentence and what is known of it; `points` is filled in when it is weighed."""
+
+    order: int
+    at: int
+    """The index of its passage in the segment."""
+    item: str
+    raw: str
+    text: str
+    person: bool
+    turn: int
+    """The index of the request it follows (or is part of); -1 before the first."""
+    next_prompt: int
+    closing: bool
+    """In the last reply before the next prompt of a person."""
+    opens: bool
+    """The first sentence of its reply."""
+    listed: bool
+    announced: str
+    """decision, lesson, action or chatter, when it stands under such a heading."""
+    box: str
+    question: bool
+    prose: bool
+    short: bool
+    cues: dict[str, float]
+    terms: list[str]
+    bag: frozenset[str]
+    points: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Session:
+    """One segment, read."""
+
+    prompts: list[Prompt]
+    """Every prompt of a person."""
+    requests: list[Prompt]
+    """Those that ask for something."""
+    candidates: list[Candidate]
+    centre: Centre
+    language: str
+    edits: dict[int, int]
+    """Turn → how many edits."""
+    replied: frozenset[int]
+    outputs: list[tuple[int, str]]
+
+    def answered(self, turn: int) -> bool:
+        return turn in self.replied
+
+    def echoes(self, c: Candidate) -> bool:
+        """Whether an agent's sentence only repeats what a program printed before."""
+        start = c.text[:80]
+        if len(start) < _ECHO_LEAST:
+            return False
+        return any(start in text or c.raw[:80] in text for at, text in self.outputs if at < c.at)
+
+    def says(self, text: str, c: Candidate) -> bool:
+        """Whether a sentence tells of the same thing as this text."""
+        return self.centre.overlap(frozenset(terms(text)), c.bag) >= 0.5
+
+
+@dataclass(slots=True)
+class _Source:
+    at: int
+    passage: Passage
+    turn: int
+    closing: bool
+    next_prompt: int
+    rank: int
+    """Smaller is read first when the budget is short."""
+
+
+def read(segment: DigestInput) -> Session:
+    """The segment's people's and agents' sentences, with the facts the engine weighs."""
+    prompts = [
+        Prompt(at, p.item, p.text)
+        for at, p in enumerate(segment.passages)
+        if p.kind is Kind.PROMPT and p.said_by is SaidBy.PERSON and p.text.strip()
+    ]
+    requests = [prompt for prompt in prompts if not cues.asks_nothing(prompt.text[:200])] or prompts[:1]
+    sources = list(_sources(segment, prompts, requests))
+    candidates: list[Candidate] = []
+    bags: list[list[str]] = []
+    for source in _affordable(sources):
+        for n, sentence in enumerate(_sentences(source.passage)):
+            candidate = _candidate(len(candidates), source, sentence, opens=n == 0)
+            candidates.append(candidate)
+            bags.append(candidate.terms)
+    sample = " ".join(c.text for c in candidates[:200])
+    turn_of = _turns(len(segment.passages), requests)
+    edits: dict[int, int] = {}
+    replied: set[int] = set()
+    for at, passage in enumerate(segment.passages):
+        if passage.kind is Kind.EDIT:
+            edits[turn_of[at]] = edits.get(turn_of[at], 0) + 1
+        elif passage.kind in (Kind.REPLY, Kind.COMMAND):
+            replied.add(turn_of[at])
+    return Session(
+        prompts=prompts,
+        requests=requests,
+        candidates=candidates,
+        centre=Centre(bags),
+        language=cues.language(sample),
+        edits=edits,
+        replied=frozenset(replied),
+        outputs=_outputs(segment.passages),
+    )
+
+
+def _turns(count: int, requests: Sequence[Prompt]) -> list[int]:
+    starts = {request.at: n for n, request in enumerate(requests)}
+    turn, turns = -1, []
+    for at in range(count):
+        turn = starts.get(at, turn)
+        turns.append(turn)
+    return turns
+
+
+def _sources(segment: DigestInput, prompts: Sequence[Prompt], requests: Sequence[Prompt]) -> Iterator[_Source]:
+    turns = _turns(len(segment.passages), requests)
+    person_at = {prompt.at for prompt in prompts}
+    following = len(segment.passages)
+    later_reply = False
+    found: list[_Source] = []
+    for at in range(len(segment.passages) - 1, -1, -1):
+        passage = segment.passages[at]
+        if at in person_at:
+            found.append(_Source(at, passage, turns[at], False, following, 0 if turns[at] == 0 else 1))
+            following, later_reply = at, False
+        elif passage.kind is Kind.REPLY and passage.said_by is not SaidBy.MACHINE and passage.text.strip():
+            closing = not later_reply
+            later_reply = True
+            found.append(_Source(at, passage, turns[at], closing, following, 1 if closing else 2))
+    yield from reversed(found)
+    end = len(segment.passages)
+    for n, report in enumerate(segment.reports):
+        if report.kind is Kind.REPLY and report.said_by is not SaidBy.MACHINE and report.text.strip():
+            yield _Source(end + n, report, len(requests) - 1, False, end, 2)
+
+
+def _affordable(sources: Sequence[_Source]) -> list[_Source]:
+    """As many sources as the budget pays for: the first prompt, other prompts and closing replies, then the rest.
+
+    A group that does not fit is thinned evenly, so that the whole session stays in sight.
+    """
+    left = BUDGET
+    kept: list[_Source] = []
+    for rank in (0, 1, 2):
+        group = [source for source in sources if source.rank == rank]
+        sizes = [min(len(source.passage.text), sum(_share(source.passage))) for source in group]
+        total = sum(sizes)
+        if total > left:
+            step = -(-total // max(1, left))
+            group = group[::-step][::-1] if left > 0 else []
+            total = sum(min(len(source.passage.text), sum(_share(source.passage))) for source in group)
+        kept += group
+        left -= total
+    return sorted(kept, key=lambda source: source.at)
+
+
+def _share(passage: Passage) -> tuple[int, int]:
+    return PROMPT_SHARE if passage.kind is Kind.PROMPT else REPLY_SHARE
+
+
+def _sentences(passage: Passage) -> Iterable[Sentence]:
+    head, tail = _share(passage)
+    text = passage.text
+    if len(text) <= head + tail:
+        found = sentences(text)
+    else:
+        end = text[-tail:]
+        if end.count("```") % 2:
+            end = end.split("```", 1)[1]
+        # The sentences at the two cut edges are halves.
+        found = sentences(text[:head])[:-1] + sentences(end)[1:]
+    return [
+        sentence for sentence in found if len(sentence.raw) <= MAX_SENTENCE and not cues.is_injection(sentence.text)
+    ]
+
+
+def _candidate(order: int, source: _Source, sentence: Sentence, *, opens: bool) -> Candidate:
+    person = source.passage.kind is Kind.PROMPT
+    prose = cues.is_prose(sentence.text)
+    words = terms(sentence.text)
+    return Candidate(
+        order=order,
+        at=source.at,
+        item=source.passage.item,
+        raw=sentence.raw,
+        text=sentence.text,
+        person=person,
+        turn=source.turn,
+        next_prompt=source.next_prompt,
+        closing=source.closing and not person,
+        opens=opens,
+        listed=sentence.listed,
+        announced=cues.heading_part(sentence.heading),
+        box=sentence.box,
+        question=cues.is_question(sentence.text),
+        prose=prose,
+        short=len(sentence.text) < 24 and len(words) < 5,
+        cues=cues.lexicon().weigh(sentence.text, person=person),
+        terms=words,
+        bag=frozenset(words),
+    )
+
+
+def _outputs(passages: Sequence[Passage]) -> list[tuple[int, str]]:
+    left = ECHO_BUDGET
+    found: list[tuple[int, str]] = []
+    for at, passage in enumerate(passages):
+        if passage.kind in (Kind.OUTPUT, Kind.READ) and left > 0:
+            text = normal(passage.text[:_ECHO_SHARE])
+            left -= len(text)
+            found.append((at, text))
+    return found
