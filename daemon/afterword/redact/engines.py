@@ -177,7 +177,10 @@ class Re2Engine:
             return []
         # The set answers None when its automaton runs out of memory: then every rule has to look for itself.
         which = self._which(data)
-        return [(number, self._searches[number]) for number in (range(len(self._searches)) if which is None else sorted(which))]
+        return [
+            (number, self._searches[number])
+            for number in (range(len(self._searches)) if which is None else sorted(which))
+        ]
 
 
 def _re2_options(re2: Any) -> Any:

@@ -16,7 +16,7 @@ from afterword.redact.judge import CHECKS, LOOK, MARKER, Value
 from afterword.redact.rules import RULES, RULES_VERSION, Rule
 from afterword.redact.text import _TOKEN, Redacted, mark
 
-Json: TypeAlias = "str | int | float | bool | None | Mapping[str, Json] | Sequence[Json]"
+Json: TypeAlias = "str | int | float | bool | Mapping[str, Json] | Sequence[Json] | None"
 Span: TypeAlias = tuple[int, int, int]
 """Start, end (bytes), the rule's number; a smaller number names the kind."""
 

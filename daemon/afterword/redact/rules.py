@@ -14,9 +14,12 @@ from typing import Final, Literal, TypeAlias
 from afterword.redact.words import (
     ENV_WORDS,
     KEY_WORDS,
+    KEY_WORDS_ABROAD,
     PASSWORD_WORDS,
+    PASSWORD_WORDS_ABROAD,
     SHORT_PASSWORD_WORDS,
     WEAK_WORDS,
+    WEAK_WORDS_ABROAD,
     variants,
 )
 
@@ -45,7 +48,7 @@ class Rule:
 def _any(words: tuple[str, ...]) -> str:
     ascii_words = "|".join(re.escape(word) for word in words if word.isascii())
     others = [re.escape(form) for word in words if not word.isascii() for form in variants(word)]
-    return "(?:" + "|".join([f"(?i:{ascii_words})", *others]) + ")"
+    return "(?:" + "|".join([*([f"(?i:{ascii_words})"] if ascii_words else []), *others]) + ")"
 
 
 def _starts(words: tuple[str, ...]) -> tuple[str, ...]:
@@ -67,6 +70,8 @@ _ASSIGN = r"(?::=|=>|={1,3}|:|->|：|＝|%3[AaDd])"
 _TYPE = r"(?::? ?[&*A-Za-z][A-Za-z0-9_.\[\]|]{0,24} )?"
 _OPEN = r"\\{0,4}[\"'`]|“|‘|«|「|%22"
 _CTOR = r"(?:SecretStr\(|Secret\(|String::from\(|new String\(|[bruBRU@&]{1,2})?"
+_IS = r"(?: (?:is|was|ist|es|est|to|это)|:| \|)[*_]{0,2}[ \t]{1,4}"
+_IS_QUOTED = r"(?: (?:is|was|ist|es|est|to|это)|:| =|,|\(| \|)?[*_]{0,2}[ \t]{0,4}"
 _GAP = r"[ \t]{0,24}"
 _BETWEEN = _SUFFIX + _CLOSE + _GAP + _TYPE + _ASSIGN + r"[*_]{0,2}" + _GAP
 # The head of a value: enough of it to be worth a judgement.
@@ -74,6 +79,12 @@ _QUOTED_HEAD = r"[^\x00-\x1f\"'`\\<>]{3}[^\x00-\x1f\"'`<>]"
 _BARE_HEAD = r"[A-Za-z_.\-/:+\x80-\xff]{0,64}[0-9!@#%^&*+?~$]"
 
 _PASSWORD = _any(PASSWORD_WORDS)
+# Rows of their own: together with the ASCII words hyperscan's automaton becomes three times slower.
+_PASSWORD_ABROAD, _KEY_ABROAD, _WEAK_ABROAD = (
+    _any(PASSWORD_WORDS_ABROAD),
+    _any(KEY_WORDS_ABROAD),
+    _any(WEAK_WORDS_ABROAD),
+)
 _SHORT = r"(?:\b|_|\\[nrt])(?i:" + "|".join(SHORT_PASSWORD_WORDS) + ")"
 _CAMEL = r"[a-z](?:Pass|Pwd|Pw)"
 _KEY = _any(KEY_WORDS)
@@ -89,6 +100,22 @@ def _assigned(kind: str, words: str, starts: tuple[str, ...], check: str) -> tup
     return (
         Rule(kind, quoted, starts, 2, check, "value", 1),
         Rule(kind, bare, starts, 1, check, "value"),
+    )
+
+
+def _mentioned(words: str, starts: tuple[str, ...]) -> tuple[Rule, Rule]:
+    """`the password is value`: prose, so the value has to look like one by itself."""
+    return (
+        Rule(
+            "password",
+            rf"{words}{_CLOSE}{_IS_QUOTED}({_OPEN})([^\x00-\x20\"'`\\<>]{{6}})",
+            starts,
+            2,
+            "strict",
+            "value",
+            1,
+        ),
+        Rule("password", rf"{words}{_CLOSE}{_IS}({_BARE_HEAD})", starts, 1, "strict", "value"),
     )
 
 
@@ -365,6 +392,9 @@ RULES: Final[tuple[Rule, ...]] = (
     *_assigned("password", rf"(?:{_SHORT}|{_CAMEL})", SHORT_PASSWORD_WORDS, "password"),
     *_assigned("api-key", _KEY, _S_KEY, "key"),
     *_assigned("secret", _WEAK, _S_WEAK, "weak"),
+    *_assigned("password", _PASSWORD_ABROAD, _starts(PASSWORD_WORDS_ABROAD), "password"),
+    *_assigned("api-key", _KEY_ABROAD, _starts(KEY_WORDS_ABROAD), "key"),
+    *_assigned("secret", _WEAK_ABROAD, _starts(WEAK_WORDS_ABROAD), "weak"),
     Rule(
         "password",
         rf"(?:PASSWORD|PASSWD|PASSPHRASE|_PASS|_PWD){_SUFFIX}=({_OPEN})?([A-Za-z0-9!@#%^&*+?~.,_-][^\x00-\x20\"'`]{{3}})",
@@ -419,26 +449,11 @@ RULES: Final[tuple[Rule, ...]] = (
         "pair",
     ),
     # Mentions
-    Rule(
-        "password",
-        rf"{_PASSWORD}{_CLOSE}(?: (?:is|was|ist|es|est|to|это)|:| =|,|\(| \||)[*_]{{0,2}}[ \t]{{0,4}}({_OPEN})([^\x00-\x20\"'`\\<>]{{6}})",
-        _S_PASSWORD,
-        2,
-        "strict",
-        "value",
-        1,
-    ),
-    Rule(
-        "password",
-        rf"{_PASSWORD}{_CLOSE}(?: (?:is|was|ist|es|est|to|это)|:| \||)[*_]{{0,2}}[ \t]{{1,4}}({_BARE_HEAD})",
-        _S_PASSWORD,
-        1,
-        "strict",
-        "value",
-    ),
+    *_mentioned(_PASSWORD, _S_PASSWORD),
+    *_mentioned(_PASSWORD_ABROAD, _starts(PASSWORD_WORDS_ABROAD)),
     Rule(
         "api-key",
-        rf"(?:{_KEY}|{_WEAK}){_CLOSE}(?: (?:is|was|ist|es|est|to)|:|,|\(| \||)[*_]{{0,2}}[ \t]{{0,4}}({_OPEN})([A-Za-z0-9_+/.=-]{{16}})",
+        rf"(?:{_KEY}|{_WEAK}){_CLOSE}{_IS_QUOTED}({_OPEN})([A-Za-z0-9_+/.=-]{{16}})",
         tuple(sorted({*_S_KEY, *_S_WEAK})),
         2,
         "bearer",
@@ -447,7 +462,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     Rule(
         "api-key",
-        rf"(?:{_KEY}|{_WEAK}){_CLOSE}(?: (?:is|was|ist|es|est|to)|:| \||)[*_]{{0,2}}[ \t]{{1,4}}([A-Za-z0-9_+/.=-]{{20}})",
+        rf"(?:{_KEY}|{_WEAK}){_CLOSE}{_IS}([A-Za-z0-9_+/.=-]{{20}})",
         tuple(sorted({*_S_KEY, *_S_WEAK})),
         1,
         "bearer",
@@ -456,4 +471,4 @@ RULES: Final[tuple[Rule, ...]] = (
 )
 """In order of preference: where two rows claim the same characters, the earlier one names the kind."""
 
-KINDS: Final[tuple[str, ...]] = tuple(dict.fromkeys(rule.kind for rule in RULES)) + ("extra",)
+KINDS: Final[tuple[str, ...]] = (*dict.fromkeys(rule.kind for rule in RULES), "extra")
