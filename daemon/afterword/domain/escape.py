@@ -1,7 +1,7 @@
 """Foreign text into notes: the only two ways in, so that none of it becomes Markdown, a link, a tag or a program.
 
 A security boundary. Obsidian runs what some fences hold, fetches what an embed names and creates what a link names,
-and its plugins read raw lines besides. So the bytes that start anything (`[[`, `%%`, `::`, `==`, `<%`, `://`, a bare
+and its plugins read raw lines besides. So the bytes that start anything (`[[`, `%%`, `::`, `==`, `<%`, a bare
 backtick) never stand in the output as they are, whatever a parser thinks of the backslashes between them.
 """
 
@@ -47,7 +47,7 @@ _BITES = re.compile(
     """,
     re.VERBOSE,
 )
-_NUMBERED = re.compile(r"([0-9]+)([.)])(?= |$)")
+_NUMBERED = re.compile(r"\A([0-9]+)([.)])(?= |$)")
 _ENTITIES = {"<": "&lt;", "&": "&amp;"}
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])|&(lt|amp);")
 _TICKS = re.compile("`+")
@@ -73,11 +73,14 @@ def plain_lines(text: str) -> str:
 
 
 def prose(text: str) -> SafeMd:
-    """One line of Markdown that shows `plain(text)` and is nothing but text, wherever on a line it stands."""
+    """One line of Markdown that shows `plain(text)` and is nothing but text, wherever on a line it stands.
+
+    What follows on the line is set off by a space, in a table cell too.
+    """
     if isinstance(text, SafeMd):
         raise TypeError("this text is escaped already")
     escaped = _BITES.sub(lambda m: _ENTITIES.get(m[0]) or "\\" + m[0], plain(text))
-    return str.__new__(SafeMd, _NUMBERED.sub(r"\1\\\2", escaped, count=1) if escaped[:1].isdigit() else escaped)
+    return str.__new__(SafeMd, _NUMBERED.sub(r"\1\\\2", escaped))
 
 
 def unescape(markdown: str) -> str:
