@@ -1,7 +1,7 @@
 """The engines: which rules may hit a text, and where. All give the same matches; they differ in speed alone.
 
 `hyperscan` passes once over the bytes with every rule and searches with re2 (or re) only for the rules that hit.
-`re2` does the same with an re2 set. `auto` begins with re2 and goes over to hyperscan. `python` looks for the literals a rule starts with. No engine may be used by
+`re2` does the same with an re2 set. `python` looks for the literals a rule starts with. No engine may be used by
 two threads at once: hyperscan's scratch space and the memory of its last matches belong to one scan. The
 `Redactor` holds a lock around it.
 """
@@ -72,27 +72,23 @@ def pick(name: str, rules: Sequence[Rule]) -> tuple[Engine, str]:
 
 
 class AutoEngine:
-    """Hyperscan once it pays: its database takes most of a second to compile, as long as re2 needs for `WARM` bytes.
+    """Hyperscan once it pays: compiling its database takes as long as the plain engine needs for a megabyte or two.
 
     A command that prints a page never compiles it; a daemon or an import does so once.
     """
 
     name: EngineName = "hyperscan"
-    WARM = 32_000_000
+    WARM_BYTES = 500_000
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self._rules = rules
         self._seen_bytes = 0
-        try:
-            self._engine: Engine = Re2Engine(rules)
-        except ImportError:
-            self._engine = HyperscanEngine(rules)
-            self._seen_bytes = self.WARM
+        self._engine: Engine = PythonEngine(rules)
 
     def scan(self, data: bytes) -> Sequence[tuple[int, Search]]:
-        if self._seen_bytes < self.WARM:
+        if self._seen_bytes < self.WARM_BYTES:
             self._seen_bytes += len(data)
-            if self._seen_bytes >= self.WARM:
+            if self._seen_bytes >= self.WARM_BYTES:
                 self._engine = HyperscanEngine(self._rules)
         return self._engine.scan(data)
 
@@ -104,31 +100,28 @@ class PythonEngine:
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self._patterns = [re.compile(rule.pattern.encode()) for rule in rules]
-        self._rows: list[tuple[int, re.Pattern[bytes], tuple[bytes, ...], bytes]] = [
-            (number, self._patterns[number], tuple(s.encode() for s in rule.starts), rule.needs.encode())
-            for number, rule in enumerate(rules)
-        ]
-        self._literals = tuple(sorted({start for _, _, starts, _ in self._rows for start in starts}))
+        self._needs: list[tuple[int, bytes]] = []
+        by_literal: dict[bytes, list[int]] = {}
+        for number, rule in enumerate(rules):
+            for start in rule.starts:
+                by_literal.setdefault(start.encode(), []).append(number)
+            if not rule.starts:
+                self._needs.append((number, rule.needs.encode()))
+        self._by_literal = tuple(by_literal.items())
 
     def scan(self, data: bytes) -> list[tuple[int, Search]]:
         lower = data.lower()
-        present = {literal for literal in self._literals if literal in lower}
-        found: list[tuple[int, Search]] = []
-        positions: dict[bytes, list[int]] = {}
-        for number, pattern, starts, needs in self._rows:
-            if not starts:
-                if needs in lower:
-                    found.append((number, pattern.search))
-                continue
-            places: set[int] = set()
-            for literal in starts:
-                if literal not in present:
-                    continue
-                if literal not in positions:
-                    positions[literal] = _positions(lower, literal)
-                places.update(positions[literal])
-            if places:
-                found.append((number, _trier(pattern, places)))
+        places: dict[int, set[int]] = {}
+        for literal, numbers in self._by_literal:
+            if literal in lower:
+                positions = _positions(lower, literal)
+                for number in numbers:
+                    places.setdefault(number, set()).update(positions)
+        found: list[tuple[int, Search]] = [
+            (number, _trier(self._patterns[number], at)) for number, at in places.items()
+        ]
+        found += [(number, self._patterns[number].search) for number, literal in self._needs if literal in lower]
+        found.sort(key=lambda row: row[0])
         return found
 
 

@@ -33,8 +33,8 @@ _HASH = re.compile(r"(?:sha1|sha224|sha256|sha384|sha512|md5|blake2b|blake3)[-:=
 _EMAIL = re.compile(r"[A-Za-z0-9_.+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z]{2,})+")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?://|\\/\\/).*|data:.*|urn:.*|arn:.*", re.DOTALL)
 _VARIABLE = re.compile(
-    r"\$\$?[A-Za-z_][A-Za-z0-9_]*|\$[({].*|\$\$|\$\d|%[A-Za-z_][A-Za-z0-9_]*%|%[-+0-9.]*[sdifrxq]|%\(.*|%\{.*"
-    r"|\{\{.*|\{[A-Za-z_%][^{}]*\}|<.*>|<[A-Za-z_].*|#\{.*|@\{.*|\[[A-Za-z _-]+\]|:[a-z_]+|@[A-Za-z_][A-Za-z0-9_]*"
+    r"\$\$?[A-Za-z_][A-Za-z0-9_]*|\$[({].*|\$\$|\$\d|%[A-Za-z_][A-Za-z0-9_]*%|(?:%[-+0-9.]*[sdifrxq][:/ ]?)+|%\(.*|%\{.*"
+    r"|\{\{.*|\{[A-Za-z_%][^{}]*\}.*|<.*>|<[A-Za-z_].*|#\{.*|@\{.*|\[[A-Za-z _-]+\]|:[a-z_]+|@[A-Za-z_][A-Za-z0-9_]*"
     r"|(?:op|vault|ssm|env|file|ref|secretsmanager|awssm|bw|pass)://?.*|(?:env|file|vault|secret|ref|ssm)[:.].*"
     r"|!(?:vault|secret|env|Ref|Sub|GetAtt).*|__[A-Za-z0-9_]+__|\.\.\..*",
     re.DOTALL,
@@ -59,6 +59,7 @@ _NUMBER = re.compile(
 _WHEN = re.compile(r"\d{4}-\d\d-\d\d.*|\d{1,2}:\d\d.*")
 _PARTS = re.compile(r"[-_./:+ ]+")
 _HUMPS = re.compile(r"[A-Z]{2,}(?![a-z])|[A-Z]?[a-z]+|[A-Z]|[0-9]+|[^\W\d_]+")
+_NAMES = frozenset(("password", "passwd", "secret", "token", "key", "passphrase", "credential", "credentials"))
 _WORD_AND_NUMBER = re.compile(r"([^\W\d_]{2,})[0-9]{1,2}")
 
 
@@ -121,7 +122,11 @@ def _excluded(value: Value) -> bool:
         return True
     if value.quoted:
         return False
-    return value.after in ("(", "[", "{") or bool(_CALL.match(text)) or text[0] in "([{*&|=!?,;:/\\#" or "${" in text
+    if _IDENTIFIER.fullmatch(text) and "." in text and _names_secret(text):
+        return True
+    if value.after in ("(", "[", "{") or (text[0] == "$" and value.after == ">"):
+        return True
+    return bool(_CALL.match(text)) or text[0] in "([{*&|=!?,;:/\\#" or "${" in text
 
 
 def _classes(text: str) -> tuple[bool, bool, bool, bool]:
@@ -170,13 +175,18 @@ def password(value: Value) -> bool:
             return not _snake(text)
         if special:
             return text.count("-") >= 3
-        return len(text) >= 6
+        return len(text) >= 6 and not _names_secret(text)
     if digit:
         if text.isascii() and text.isupper() and "_" in text and wordish(text):
             return False
         return not _snake(text)
     inner = text.rstrip("!?.,:;*")
     return special and not wordish(text) and (value.tight or any(not (c.isalnum() or c in "_-./:'") for c in inner))
+
+
+def _names_secret(text: str) -> bool:
+    """Whether one of its words is a word for secrets: the name of a thing, not the thing."""
+    return any(hump.lower() in _NAMES for hump in _HUMPS.findall(text))
 
 
 def _sentence_holds_secret(text: str) -> bool:
@@ -287,6 +297,12 @@ def userinfo(value: Value) -> bool:
     return not (placeholder(text) or text.startswith(("$", "{", "<", "%s", "%(")) or MARKER.search(text))
 
 
+def pem(value: Value) -> bool:
+    """A key block with something in it; code names the header alone."""
+    body = re.sub(r"-----(?:BEGIN|END)[^-]*-----|\\[nrt]", "", value.text)
+    return sum(c.isalnum() for c in body) >= 8
+
+
 def always(_value: Value) -> bool:
     return True
 
@@ -306,5 +322,6 @@ CHECKS: dict[str, Callable[[Value], bool]] = {
     "bearer": bearer,
     "basic": basic,
     "userinfo": userinfo,
+    "pem": pem,
 }
 """A rule's `check` → the judgement of its value."""
