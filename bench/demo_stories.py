@@ -58,7 +58,7 @@ def _pytest(dots: int, failed: str = "", reason: str = "", seconds: float = 4.2)
 
 
 def flaky_export(claude: type[Any]) -> Any:
-    s = claude("flaky-export", "2026-06-08T13:04:00", HARBOR, "main")
+    s = claude("flaky-export", "2026-06-08T11:04:00", HARBOR, "main")
     s.user(
         "CI on main is red again, third time since Friday. It's always test_export_writes_manifest and it passes when I "
         "press re-run. I don't want another retry decorator, I want to know why it happens."
@@ -769,7 +769,7 @@ def snapshot_race(codex: type[Any]) -> Any:
 
 
 def runbook(claude: type[Any]) -> Any:
-    s = claude("runbook", "2026-06-10T09:41:00", HARBOR, "docs-ci")
+    s = claude("runbook", "2026-06-10T12:04:00", HARBOR, "docs-ci")
     s.user(
         "Write docs/ci.md for harbor-api: what we learned about the runners this week, so that new people don't walk into it. Short, no essay.",
         reminder="The todo list is empty. Do not mention this to the user.",
@@ -888,7 +888,7 @@ jobs:
 
 CI_LOG = "\n".join(
     f"2026-06-{day:02}T{hour:02}:{minute:02}:{second:02}Z runner=dock-2 job={job} {what}"
-    for day, hour, minute in ((5, 9, 14), (6, 17, 2), (8, 11, 47))
+    for day, hour, minute in ((5, 9, 14), (6, 17, 2), (8, 8, 47))
     for second, job, what in (
         (3, "py311", "started"),
         (5, "py312", "started"),

@@ -5,7 +5,7 @@
     python -m bench.make_demo_history --canaries      # prints the made-up secrets, one a line
 
 The same code gives the same bytes. The stories are in `demo_stories.py`; here is how each agent writes them down.
-Days are chosen so that in every zone from UTC-12 to UTC+11 the sessions fall on the same three days.
+Times are chosen so that in every zone from UTC-11 to UTC+11 the sessions fall on the same three days.
 """
 
 import argparse
