@@ -221,7 +221,6 @@ class _Reading(Struct):
                     self._result(n, block, items)
         if record.is_meta:
             return items
-        self.state.boundary = self.state.boundary and results
         for n, text in _spoken(blocks):
             heard, left = hear(text)
             if heard is Heard.SUMMARY:
@@ -240,6 +239,7 @@ class _Reading(Struct):
         match heard:
             case Heard.SPEECH:
                 items.append(self._item(self._own(n), Kind.PROMPT, text, person))
+                self.state.boundary = False
                 if not self.agent:
                     self.prompt = prompt
                     self.out.extend(queue.found(self.state, self.session, text, self.fingerprint))

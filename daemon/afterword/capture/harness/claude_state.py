@@ -5,6 +5,8 @@ from msgspec import Struct, field
 from afterword.domain.events import Fingerprint
 
 ANSWERS = 128
+MARKS = 256
+"""Texts remembered of one answer; what follows goes by its place in its row."""
 CALLS = 256
 QUEUE = 64
 SESSIONS = 64
@@ -122,27 +124,33 @@ def mark(text: str, fingerprint: Fingerprint) -> Mark:
 def place(known: list[Mark], texts: list[str], fingerprint: Fingerprint) -> list[int]:
     """The index of each text within its answer; `known` grows or learns the later editions.
 
-    A text that starts with a known one is its later edition. A row whose first text is an edition of the answer's
-    first holds the whole answer so far.
+    A text that starts with a known one is its later edition, unless it equals another. A row whose first text is
+    an edition of the answer's first holds the whole answer so far.
     """
-    aligned = bool(known) and _continues(known[0], texts[0], fingerprint)
+    marks = [mark(text, fingerprint) for text in texts]
+    aligned = bool(known) and _edition(known, [], texts[0], marks[0], fingerprint) == 0
     places: list[int] = []
-    at = -1
-    for text in texts:
-        if aligned:
-            at += 1
-        else:
-            later = (n for n in range(at + 1, len(known)) if _continues(known[n], text, fingerprint))
-            at = next(later, len(known))
+    for n, text in enumerate(texts):
+        at = n if aligned else _edition(known, places, text, marks[n], fingerprint)
         if at < len(known):
-            known[at] = mark(text, fingerprint)
-        else:
+            known[at] = marks[n]
+        elif len(known) < MARKS:
             at = len(known)
-            known.append(mark(text, fingerprint))
+            known.append(marks[n])
+        else:
+            at = MARKS + n
         places.append(at)
     return places
 
 
-def _continues(old: Mark, text: str, fingerprint: Fingerprint) -> bool:
-    length, print_ = old
-    return len(text) >= length and fingerprint(text[:length]) == print_
+def _edition(known: list[Mark], taken: list[int], text: str, own: Mark, fingerprint: Fingerprint) -> int:
+    """Which known text this is, or becomes; `len(known)` for a new one."""
+    free = [n for n in range(len(known)) if n not in taken]
+    for n in free:
+        if known[n] == own:
+            return n
+    for n in free:
+        length, print_ = known[n]
+        if length < len(text) and fingerprint(text[:length]) == print_:
+            return n
+    return len(known)

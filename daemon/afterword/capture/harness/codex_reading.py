@@ -219,8 +219,9 @@ class Reading(Place):
         state = self.state
         continued = state.continuing.get(call_id)
         if found.running:
-            state.running[found.running] = call_id
-            while len(state.running) > RUNNING:
+            state.running.pop(found.running, None)
+            state.running[found.running] = continued or call_id
+            if len(state.running) > RUNNING:
                 del state.running[next(iter(state.running))]
             return
         if continued and found.exit_code is not None:
@@ -253,7 +254,7 @@ class Reading(Place):
         first = self.state.running.get(str(process)) if process is not None else None
         if first is not None:
             self.state.continuing[call_id] = first
-            while len(self.state.continuing) > RUNNING:
+            if len(self.state.continuing) > RUNNING:
                 del self.state.continuing[next(iter(self.state.continuing))]
 
     # What the person saw
