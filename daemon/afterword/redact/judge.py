@@ -190,8 +190,13 @@ def _names_secret(text: str) -> bool:
 
 
 def _sentence_holds_secret(text: str) -> bool:
-    words = text.split()
-    return len(words) <= 6 and any(strict(Value(word)) for word in words)
+    words = [word.strip(".,:;()") for word in text.split()]
+    return len(words) <= 6 and any(len(word) >= 4 and _mixed(word) for word in words)
+
+
+def _mixed(word: str) -> bool:
+    lower, upper, digit, _ = _classes(word)
+    return digit and (lower or upper) and not wordish(word)
 
 
 def strict(value: Value) -> bool:
@@ -279,6 +284,13 @@ def bearer(value: Value) -> bool:
     return header(value) and _opaque(value.text)
 
 
+def mention(value: Value) -> bool:
+    """A value after a mere mention of a key: it looks random and holds no word of code."""
+    if not bearer(value) or _excluded(value) or _UUID.fullmatch(value.text):
+        return False
+    return not any(part.lower() in NEUTRAL or part.lower() in EXPLICIT for part in _PARTS.split(value.text) if len(part) > 2)
+
+
 def basic(value: Value) -> bool:
     """Base64 of `user:password`."""
     try:
@@ -320,6 +332,7 @@ CHECKS: dict[str, Callable[[Value], bool]] = {
     "opaque": opaque,
     "header": header,
     "bearer": bearer,
+    "mention": mention,
     "basic": basic,
     "userinfo": userinfo,
     "pem": pem,

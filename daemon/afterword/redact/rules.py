@@ -370,7 +370,7 @@ RULES: Final[tuple[Rule, ...]] = (
             "__secure",
         ),
         1,
-        "bearer",
+        "opaque",
     ),
     Rule(
         "netrc",
@@ -469,7 +469,7 @@ RULES: Final[tuple[Rule, ...]] = (
         rf"(?:{_KEY}|{_WEAK}){_CLOSE}{_IS_QUOTED}({_OPEN})([A-Za-z0-9_+/.=-]{{16}})",
         tuple(sorted({*_S_KEY, *_S_WEAK})),
         2,
-        "bearer",
+        "mention",
         "value",
         1,
     ),
@@ -478,7 +478,7 @@ RULES: Final[tuple[Rule, ...]] = (
         rf"(?:{_KEY}|{_WEAK}){_CLOSE}{_IS}([A-Za-z0-9_+/.=-]{{20}})",
         tuple(sorted({*_S_KEY, *_S_WEAK})),
         1,
-        "bearer",
+        "mention",
         "value",
     ),
 )
