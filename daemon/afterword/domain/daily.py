@@ -108,7 +108,7 @@ def append_text(existing: bytes | None, block: str, day: str) -> bytes:
     before: list[bytes] = []
     if not existing.endswith(b"\n"):
         before.append(newline)
-    last = existing.removesuffix(b"\n").rpartition(b"\n")[2]
+    last = existing.removeprefix(_BOM).removesuffix(b"\n").rpartition(b"\n")[2]
     open_fence, heading = _state(existing)
     if open_fence:
         before += [open_fence, newline, newline]
@@ -147,7 +147,7 @@ def spans(note: bytes) -> list[Span]:
     starts = [found for found in marks if found.mark is Mark.START]
     begins = [_heading_of(note, found.start, headings) for found in starts]
     result = []
-    for found, begin, after in zip(starts, begins, [*begins[1:], len(note)], strict=True):
+    for found, begin, after in zip(starts, begins, [*begins[1:], len(note)], strict=False):
         ends = (m.end for m in marks if m.mark is Mark.END and found.end <= m.start < after and _same(m, found))
         if end := next(ends, None):
             result.append(Span(found.key, found.rev, begin, end, closed=True))
