@@ -14,7 +14,7 @@ from afterword.app.program import redactor
 from afterword.capture.sweep import StoreView
 from afterword.domain.errors import AfterwordError
 from afterword.store import fulltext
-from afterword.store.ledger import sources
+from afterword.store.ledger import sources, views
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.notes import read_card
 
@@ -43,10 +43,10 @@ def _ledger(at: Context) -> Finding:
     if at.ledger is None:
         return Finding("trouble", "there is no ledger yet", "run `afterword up`")
     try:
-        said = at.ledger.db.execute("PRAGMA quick_check(1)").fetchone()[0]
+        said = views.damage(at.ledger)
     except sqlite3.DatabaseError as err:
         said = str(err)
-    if said != "ok":
+    if said:
         return Finding("trouble", f"the ledger is damaged: {said}", "put back a copy of the state folder")
     mode = at.ledger.path.stat().st_mode & 0o077
     if mode:

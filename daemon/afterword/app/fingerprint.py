@@ -4,8 +4,8 @@ import hashlib
 
 import msgspec
 
-from afterword.store.ledger import segments, sessions
-from afterword.store.ledger.ledger import Ledger, unpack
+from afterword.store.ledger import segments, sessions, views
+from afterword.store.ledger.ledger import Ledger
 
 
 def lines(ledger: Ledger) -> list[str]:
@@ -15,26 +15,22 @@ def lines(ledger: Ledger) -> list[str]:
     Not in it: origins, numbers, superseded revisions, wall-clock columns, the order of sections in a day.
     """
     found = []
-    items = ledger.db.execute("SELECT row, id, kind, path, exit_status, text, packed FROM item")
     names: dict[int, str] = {}
-    for row, its_id, kind, path, exit_status, blob, packed in items:
+    for row, its_id, kind, text, path, exit_status in views.all_items(ledger):
         names[row] = its_id.hex()
-        text = hashlib.blake2b(unpack(blob, packed).encode(), digest_size=16).hexdigest()
-        found.append(f"item {its_id.hex()} {kind} {text} {path!r} {exit_status!r}")
+        found.append(f"item {its_id.hex()} {kind} {_hash(text.encode())} {path!r} {exit_status!r}")
     for session in sessions.load(ledger, ""):
         inherited = sessions.inherited_items(ledger, session.row)
-        order = ledger.db.execute(
-            "SELECT m.item, m.state FROM membership m JOIN item i ON i.row = m.item"
-            " WHERE m.session = ? ORDER BY m.pos, m.sub, i.id",
-            (session.row,),
+        flags = " ".join(
+            f"{names[item.row]}:{item.state}{'i' * (item.row in inherited)}"
+            for item in views.in_order(ledger, session.row)
         )
-        flags = " ".join(f"{names[item]}:{state}{'i' * (item in inherited)}" for item, state in order)
-        found.append(f"session {session.id} {hashlib.blake2b(flags.encode(), digest_size=16).hexdigest()}")
+        found.append(f"session {session.id} {_hash(flags.encode())}")
     for register, record in segments.sections(ledger):
         said = msgspec.json.encode(
             (record.day, record.time, record.harness, record.project, record.withdrawn_by, record.digest)
         )
-        found.append(f"section {register.key} {hashlib.blake2b(said, digest_size=16).hexdigest()}")
+        found.append(f"section {register.key} {_hash(said)}")
     return sorted(found)
 
 
@@ -44,3 +40,7 @@ def fingerprint(ledger: Ledger) -> str:
     for line in lines(ledger):
         digest.update(line.encode() + b"\n")
     return digest.hexdigest()
+
+
+def _hash(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=16).hexdigest()

@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-import msgspec
-
 from afterword.app import setup
 from afterword.app.config import Config, day_starts_at_min
 from afterword.capture.sweep import Capture, Progress, Sum
@@ -38,14 +36,6 @@ def machine_name(config: Config) -> str:
 
 def where(config: Config, env: Mapping[str, str]) -> Where:
     return Where(dict(env), config.places.home, sys.platform)
-
-
-class Done(msgspec.Struct, frozen=True):
-    """What one whole pass did."""
-
-    captured: Sum
-    written: int
-    appended: int
 
 
 class Program:
@@ -97,9 +87,23 @@ class Program:
 
         done = self.capture.sweep(thorough=thorough, only=only, on_progress=progress, stop=stop)
         self.text.catch_up()
+        if done.new_items:
+            self.note_capture()
+        return done
+
+    def note_capture(self) -> None:
+        """Remember when something new was taken in, for `status`."""
         with self.ledger.transaction():
             self.ledger.set_meta("last_capture_us", self.clock())
-        return done
+
+    def note_watching(self, modes: Mapping[str, str]) -> None:
+        """Remember how each root is watched, for `status`."""
+        changed = {f"watch:{self.redactor.redact(root)}": self.redactor.redact(mode) for root, mode in modes.items()}
+        if all(self.ledger.meta(key) == mode for key, mode in changed.items()):
+            return
+        with self.ledger.transaction():
+            for key, mode in changed.items():
+                self.ledger.set_meta(key, mode)
 
     def write_up(
         self,

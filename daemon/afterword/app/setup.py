@@ -11,6 +11,7 @@ from tzlocal import get_localzone_name
 
 from afterword.app import config
 from afterword.assets import asset
+from afterword.domain.clock import Zones
 from afterword.domain.errors import UserError
 from afterword.redact.redactor import Redactor
 from afterword.store import files
@@ -107,7 +108,7 @@ def settle_zone(ledger: Ledger, redactor: Redactor, card: VaultCard | None) -> l
         zones = list(card.zone) if card else [("", system_zone())]
         with ledger.transaction():
             found = registers.put(ledger, RecordKind.SETTING, "vault.zone", redactor.document(_plain(zones)), rev=0)
-    return msgspec.json.decode(found.value, type=list[tuple[str, str]])
+    return found.read(list[tuple[str, str]])
 
 
 def _plain(zones: "Iterable[tuple[str, str]]") -> list[list[str]]:
@@ -116,3 +117,10 @@ def _plain(zones: "Iterable[tuple[str, str]]") -> list[list[str]]:
 
 def default_vault(home: Path) -> Path:
     return home / "Afterword"
+
+
+def zones_of(config_in_force: config.Config, ledger: Ledger) -> Zones:
+    """The vault's zones for a reader; UTC until a writer has settled them."""
+    found = registers.get(ledger, RecordKind.SETTING, "vault.zone")
+    changes = found.read(list[tuple[str, str]]) if found else []
+    return Zones(changes, config.day_starts_at_min(config_in_force.settings))

@@ -5,9 +5,9 @@ import msgspec
 from afterword.domain.errors import AfterwordError, Exit, NothingFound
 from afterword.domain.items import ROLE_OF, ExitStatus, Kind, SaidBy
 from afterword.redact.text import Redacted
-from afterword.store.ledger import segments, sessions
+from afterword.store.ledger import segments, sessions, views
 from afterword.store.ledger.items import State
-from afterword.store.ledger.ledger import Ledger, unpack
+from afterword.store.ledger.ledger import Ledger
 
 
 class Ambiguous(AfterwordError):
@@ -68,7 +68,8 @@ def find(ledger: Ledger, prefix: str) -> sessions.Session:
     if not begin and prefix.startswith("s-"):
         begin = sessions.load(
             ledger,
-            "WHERE s.id IN (SELECT json_extract(value, '$.session') FROM register WHERE kind = 8 AND key LIKE ?2 || '%')",
+            "WHERE s.id IN (SELECT json_extract(value, '$.session') FROM register"
+            " WHERE kind = 8 AND (key LIKE ?2 || '%' OR ?1 LIKE key || '-r%'))",
             _both(prefix),
         )
     if not begin:
@@ -85,26 +86,21 @@ def _both(prefix: str) -> tuple[str, str]:
 def whole(ledger: Ledger, session: sessions.Session) -> Whole:
     """Everything in a session, hidden copies left out."""
     inherited = sessions.inherited_items(ledger, session.row)
-    rows = ledger.db.execute(
-        "SELECT i.row, i.id, i.kind, i.said_by, i.text, i.packed, i.time_us, i.exit_status, i.path, m.state"
-        " FROM membership m JOIN item i ON i.row = m.item"
-        " WHERE m.session = ? AND m.state < 2 ORDER BY m.pos, m.sub, i.id",
-        (session.row,),
-    )
     items = [
         Shown(
-            id=its_id.hex(),
-            kind=Kind(kind),
-            role=ROLE_OF[Kind(kind)],
-            said_by=SaidBy(said_by),
-            text=unpack(blob, packed),
-            time_us=time_us,
-            abandoned=state == State.ABANDONED,
-            inherited=row in inherited,
-            exit_status=exit_status,
-            path=path,
+            id=item.id.hex(),
+            kind=item.kind,
+            role=ROLE_OF[item.kind],
+            said_by=item.said_by,
+            text=item.text,
+            time_us=item.time_us,
+            abandoned=item.state is State.ABANDONED,
+            inherited=item.row in inherited,
+            exit_status=item.exit_status,
+            path=item.path,
         )
-        for row, its_id, kind, said_by, blob, packed, time_us, exit_status, path, state in rows
+        for item in views.in_order(ledger, session.row)
+        if item.state is not State.HIDDEN
     ]
     return Whole(
         session=session,

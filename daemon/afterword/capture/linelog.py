@@ -123,7 +123,7 @@ class _Reading:
             self._memory = Memory()
 
     def _load(self, stored: str) -> None:
-        kept = msgspec.json.decode(stored, type=Kept)
+        kept = msgspec.json.decode(stored.encode(), type=Kept)
         self._state = msgspec.json.decode(kept.decoder, type=self._decoder.state_type)
         self._memory = kept.memory
 

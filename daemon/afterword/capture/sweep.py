@@ -4,6 +4,7 @@ Watcher events only say where to look first; this look is the truth. Absence is 
 or cannot be read removes nothing. A file that appears with the content of one that vanished is that one, renamed.
 """
 
+import logging
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +20,8 @@ from afterword.redact.redactor import Redactor
 from afterword.store.ledger import sources
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.ledger.sources import Source
+
+_log = logging.getLogger(__name__)
 
 
 class StoreView(msgspec.Struct, frozen=True):
@@ -145,6 +148,10 @@ class Capture:
             new = linelog.take(tools, decoder, path, source, thorough=thorough)
         except OSError as err:
             self._trouble(harness, path, err)
+            return None
+        except Exception as err:  # noqa: BLE001  # one file that breaks the reader must not keep the others from being read
+            _log.exception("a transcript could not be read", extra={"harness": harness})
+            self._trouble(harness, path, OSError(f"internal error: {type(err).__name__}"))
             return None
         if source.problem:
             with self._ledger.transaction():

@@ -15,7 +15,7 @@ from afterword.domain.slugs import slug
 from afterword.redact.redactor import Redactor
 from afterword.store.ledger import registers, segments, sessions
 from afterword.store.ledger.ledger import Ledger, RecordKind
-from afterword.store.ledger.segments import Dirty, DigestRecord, Entry, SectionRecord
+from afterword.store.ledger.segments import DigestRecord, Dirty, Entry, SectionRecord
 
 _SAID_CHARS = 60_000
 _OTHER_CHARS = 6_000
@@ -115,8 +115,7 @@ class Flush:
         made_of = _made_of(entries, reported)
         old = registers.get(self._ledger, RecordKind.DIGEST, segment.key)
         if old:
-            record = msgspec.json.decode(old.value, type=DigestRecord)
-            if record.made_of == made_of:
+            if old.read(DigestRecord).made_of == made_of:
                 return None
         live = [entry for entry in entries if not entry.member.abandoned]
         source = DigestInput(

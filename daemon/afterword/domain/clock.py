@@ -70,3 +70,13 @@ class Zones:
     def day(self, at_us: int) -> str:
         """The local day as `YYYY-MM-DD`, after the vault's start of day."""
         return (self.local(at_us) - self._shift).date().isoformat()
+
+    def start_of(self, day: str) -> int | None:
+        """When a local day `YYYY-MM-DD` begins, UTC microseconds; None when it is no day."""
+        try:
+            midnight = dt.datetime.combine(dt.date.fromisoformat(day), dt.time(), self._changes[0][1])
+        except ValueError:
+            return None
+        zone = next((zone for since, zone in reversed(self._changes) if since <= day), self._changes[0][1])
+        start = midnight.replace(tzinfo=zone) + self._shift
+        return round((start - _EPOCH) / dt.timedelta(microseconds=1))

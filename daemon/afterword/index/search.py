@@ -16,7 +16,7 @@ from afterword.index.query import Term, fold, parse, prose_match, tool_match
 from afterword.index.snippet import snippet
 from afterword.redact.text import Redacted
 from afterword.store import fulltext
-from afterword.store.ledger import sessions
+from afterword.store.ledger import sessions, views
 from afterword.store.ledger.ledger import Ledger, unpack
 
 CANDIDATES_MAX = 50_000
@@ -50,6 +50,8 @@ class Hit(msgspec.Struct, frozen=True):
     abandoned: bool
     path: str | None
     score: float
+    written_in: tuple[str, str] | None
+    """(path in the vault, block) of the section it was written up in."""
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -98,7 +100,7 @@ def _candidates(ledger: Ledger, terms: list[Term], filters: Filters, now_us: int
         ("prose", prose_match(terms), "bm25(prose)"),
         ("tool", tool_match(terms), "0.0"),
     ):
-        rows = ledger.db.execute(
+        rows = ledger.db.execute(  # only constants of ours are formatted in
             f"WITH hit AS MATERIALIZED (SELECT rowid AS row, {rank} AS rank FROM text0.{table}"
             f" WHERE text0.{table}.{table} MATCH ? ORDER BY rowid DESC LIMIT {CANDIDATES_MAX})"
             f" SELECT i.row, i.kind, i.time_us, hit.rank, m.session, m.state, {best} FROM hit"
@@ -171,4 +173,5 @@ def _hit(ledger: Ledger, candidate: _Candidate, terms: list[Term]) -> Hit:
         abandoned=candidate.abandoned,
         path=path,
         score=round(candidate.score, 4),
+        written_in=views.written_in(ledger, candidate.row),
     )

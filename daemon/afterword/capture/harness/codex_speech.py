@@ -17,8 +17,7 @@ _INJECTED = (
 _IDE_REQUEST = "## My request for Codex:"
 _IMAGE_TAG = re.compile(r"</?image\b[^<>]*>")
 _SHELL = re.compile(
-    r"<user_shell_command>\s*<command>\s*(.*?)\s*</command>\s*(?:<result>\s*(.*?)\s*</result>)?\s*"
-    r"</user_shell_command>",
+    r"<user_shell_command>\s*<command>(.*?)</command>(?:\s*<result>(.*)</result>)?\s*</user_shell_command>",
     re.DOTALL | re.IGNORECASE,
 )
 
@@ -72,7 +71,7 @@ def shell_command(content: str | list[Part] | None) -> tuple[str, str] | None:
         return None
     text = content if isinstance(content, str) else "\n".join(part.text or "" for part in content)
     found = _SHELL.fullmatch(text.strip())
-    return (tidy(found[1]), tidy(found[2] or "")) if found else None
+    return (tidy(found[1].strip()), tidy((found[2] or "").strip())) if found else None
 
 
 def folded(text: str) -> str:

@@ -1,12 +1,15 @@
 """Rows of the `register` table: what has a key, revisions and one winner."""
 
 from collections.abc import Iterator
+from typing import TypeVar
 
 import msgspec
 
 from afterword.domain.registers import Rank, wins
 from afterword.redact.text import Redacted, stored
 from afterword.store.ledger.ledger import Ledger, RecordKind
+
+T = TypeVar("T")
 
 
 class Register(msgspec.Struct, frozen=True):
@@ -17,6 +20,10 @@ class Register(msgspec.Struct, frozen=True):
     rev: int
     rank: int
     value: Redacted
+
+    def read(self, shape: type[T]) -> T:
+        """The value as a Struct or another shape."""
+        return msgspec.json.decode(self.value.encode(), type=shape)
 
 
 def get(ledger: Ledger, kind: RecordKind, key: str) -> Register | None:

@@ -114,13 +114,14 @@ def sections(ledger: Ledger, session_id: str | None = None) -> list[tuple[regist
 
 def _section(found: tuple[int, str, int, int, str]) -> tuple[registers.Register, SectionRecord]:
     row, key, rev, rank, value = found
-    return registers.Register(row, key, rev, rank, stored(value)), msgspec.json.decode(value, type=SectionRecord)
+    register = registers.Register(row, key, rev, rank, stored(value))
+    return register, register.read(SectionRecord)
 
 
 def section(ledger: Ledger, key: SegmentKey) -> tuple[registers.Register, SectionRecord] | None:
     """A section register by its key."""
     found = registers.get(ledger, RecordKind.SECTION, key)
-    return (found, msgspec.json.decode(found.value, type=SectionRecord)) if found else None
+    return (found, found.read(SectionRecord)) if found else None
 
 
 def unplaced(ledger: Ledger) -> list[tuple[registers.Register, SectionRecord]]:

@@ -1,0 +1,123 @@
+"""Printing: results to stdout, everything else to stderr, every text once more through the redactor."""
+
+import functools
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from afterword.app.config import Config, load
+from afterword.redact.exits import leave
+from afterword.redact.redactor import Redactor
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_redactor: list[Redactor] = []
+
+
+def _way_out() -> Redactor:
+    # All engines give the same text; the pure one starts in a millisecond, and what is printed is short.
+    if not _redactor:
+        _redactor.append(Redactor("python"))
+    return _redactor[0]
+
+
+def clean(text: str) -> str:
+    """A text as it may leave for the terminal: redacted, and without control characters that could drive it."""
+    return _printable(leave("terminal", text, _way_out()))
+
+
+def _printable(text: str) -> str:
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() or char in "\n\t" else "\ufffd" for char in text)
+
+
+def say(text: str = "") -> None:
+    """A line of result."""
+    sys.stdout.write(clean(text) + "\n")
+
+
+def note(text: str) -> None:
+    """A line beside the result."""
+    sys.stderr.write(clean(text) + "\n")
+    sys.stderr.flush()
+
+
+def say_json(command: str, fields: dict[str, Any]) -> None:
+    """The one object a `--json` command prints."""
+    way_out = _way_out()
+    sys.stdout.write(
+        json.dumps(_texts({"version": 1, "command": command, **fields}, way_out), ensure_ascii=False) + "\n"
+    )
+
+
+def _texts(value: Any, way_out: Redactor) -> Any:
+    match value:
+        case str():
+            return str(leave("json-output", value, way_out))
+        case dict():
+            return {key: _texts(inner, way_out) for key, inner in value.items()}
+        case list() | tuple():
+            return [_texts(inner, way_out) for inner in value]
+        case _:
+            return value
+
+
+def config_option(command: F) -> F:
+    """Adds `--config FILE` and gives the command its `Config` as `config`."""
+
+    @click.option(
+        "--config",
+        "config_file",
+        type=click.Path(path_type=Path),
+        help="Use this config.toml instead of the usual one.",
+    )
+    @functools.wraps(command)
+    def wrapped(*args: Any, config_file: Path | None, **named: Any) -> Any:
+        config: Config = load(config_file)
+        return command(*args, config=config, **named)
+
+    return wrapped  # type: ignore[return-value]  # functools.wraps keeps the signature that click reads
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+
+
+@contextmanager
+def bar(what: str, unit: str) -> Iterator[Callable[[int, int, str], None]]:
+    """A progress bar on a terminal; elsewhere nothing. Give it (done, all, a word about it)."""
+    if not sys.stderr.isatty():
+        yield lambda _done, _all, _word: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[amount]}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(what, total=None, amount="")
+
+        def move(done: int, total: int, word: str) -> None:
+            shown = f"{done / 1e6:,.0f} of {total / 1e6:,.0f} MB" if unit == "bytes" else f"{done:,} of {total:,}"
+            progress.update(task, completed=done, total=max(total, 1), amount=f"{shown} {word}")
+
+        yield move
+
+
+def table(rows: Sequence[tuple[str, ...]]) -> None:
+    """Columns that line up, without borders: reads well and pipes well."""
+    if not rows:
+        return
+    rows = [tuple(clean(cell) for cell in row) for row in rows]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        sys.stdout.write("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() + "\n")

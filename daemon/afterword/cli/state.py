@@ -1,0 +1,171 @@
+"""`status`, `doctor`, `config`, `version`."""
+
+import os
+import platform
+from typing import Any
+
+import click
+
+from afterword import __version__
+from afterword.app.config import Config
+from afterword.cli.output import config_option, json_option, say, say_json, table
+from afterword.domain.errors import Exit, NotSetUp
+
+
+@click.command(short_help="One screen: what runs, what is pending, how much there is.")
+@json_option
+@config_option
+def status(*, as_json: bool, config: Config) -> None:
+    """What runs, what is watched, what is pending, how much there is."""
+    from afterword.app.program import reader, where
+    from afterword.app.status import status as ask
+    from afterword.capture.sweep import survey
+
+    with reader(config) as ledger:
+        found = ask(config, ledger, survey(where(config, os.environ)))
+    if as_json:
+        say_json("status", found)
+        return
+    daemon, amounts, waiting = found["daemon"], found["ledger"], found["pending"]
+    rows = [
+        (
+            "daemon",
+            f"running (pid {daemon.get('pid')}, afterword {daemon.get('command')})"
+            if daemon["running"]
+            else "not running",
+        ),
+        ("vault", f"{found['vault']['path']}{'' if found['vault']['there'] else '  (not there)'}"),
+        *(
+            (("stores" if n == 0 else ""), f"{root['path']}  ({root['harness']}, {root['mode']})")
+            for n, root in enumerate(found["roots"])
+        ),
+        ("last capture", found["last_capture"] or "never"),
+        (
+            "pending",
+            f"{waiting['sessions']} sessions to write up, {waiting['sections']} sections to place, {waiting['texts']} texts to index",
+        ),
+        (
+            "ledger",
+            f"{amounts['sessions']:,} sessions, {amounts['items']:,} items, {amounts['sections']:,} sections, {amounts['log']:,} log records",
+        ),
+        ("semantic index", "off (not in this version)"),
+    ]
+    table(rows)
+
+
+@click.command(short_help="Every known trouble with its fix.")
+@click.option("--fingerprint", is_flag=True, help="Print the hash of everything two equal runs must agree on.")
+@click.option("--explain", is_flag=True, hidden=True, help="With --fingerprint: the facts that are hashed, one a line.")
+@json_option
+@config_option
+def doctor(*, fingerprint: bool, explain: bool, as_json: bool, config: Config) -> int:
+    """Look for known troubles and say how to mend each. Exit code 1 when something needs a person."""
+    from afterword.app.program import reader
+
+    if fingerprint:
+        from afterword.app.fingerprint import fingerprint as hash_of
+        from afterword.app.fingerprint import lines
+
+        with reader(config) as ledger:
+            if explain:
+                say("\n".join(lines(ledger)))
+                return Exit.DONE
+            made = hash_of(ledger)
+        if as_json:
+            say_json("doctor", {"fingerprint": made})
+        else:
+            say(made)
+        return Exit.DONE
+    return _examine(config, as_json=as_json)
+
+
+def _examine(config: Config, *, as_json: bool) -> int:
+    from contextlib import ExitStack
+
+    from afterword.app.doctor import Context, examine
+    from afterword.app.program import reader, where
+    from afterword.capture.sweep import survey
+
+    with ExitStack() as stack:
+        try:
+            ledger = stack.enter_context(reader(config))
+        except NotSetUp:
+            ledger = None
+        found = examine(Context(config, ledger, survey(where(config, os.environ))))
+    worst = any(finding.level == "trouble" for _, finding in found)
+    if as_json:
+        checks = [
+            {"name": name, "level": finding.level, "message": finding.message, "hint": finding.hint}
+            for name, finding in found
+        ]
+        say_json("doctor", {"checks": checks, "ok": not worst})
+    else:
+        signs = {"ok": "ok", "note": "note", "trouble": "TROUBLE"}
+        for name, finding in found:
+            say(
+                f"{signs[finding.level]:8}{name:11}{finding.message}"
+                + (f"\n{'':19}→ {finding.hint}" if finding.hint else "")
+            )
+    return Exit.FAILED if worst else Exit.DONE
+
+
+@click.group(short_help="The settings in force and where they come from.")
+def config() -> None:
+    """The settings in force and where they come from."""
+
+
+@config.command("show", short_help="Every setting with its value and where it was set.")
+@json_option
+@config_option
+def config_show(*, as_json: bool, config: Config) -> None:
+    """Every setting with its value and where it was set."""
+    import msgspec
+
+    settings: dict[str, Any] = msgspec.to_builtins(config.settings)
+    if as_json:
+        say_json("config show", {"settings": settings, "given": config.given, "file": str(config.places.config_file)})
+        return
+    for section, values in settings.items():
+        say(f"[{section}]")
+        for key, value in values.items():
+            shown = msgspec.json.encode(value).decode()
+            say(
+                f"{key} = {shown}"
+                + (f"  # {config.given[f'{section}.{key}']}" if f"{section}.{key}" in config.given else "")
+            )
+
+
+@config.command("path", short_help="Where the files are.")
+@json_option
+@config_option
+def config_path(*, as_json: bool, config: Config) -> None:
+    """Where the configuration, the state and the vault are."""
+    paths = {
+        "config": str(config.places.config_file),
+        "state": str(config.places.state),
+        "vault": str(config.vault) if config.vault else None,
+    }
+    if as_json:
+        say_json("config path", paths)
+    else:
+        table([(name, path or "not set") for name, path in paths.items()])
+
+
+@click.command(short_help="Which version this is.")
+@json_option
+def version(*, as_json: bool) -> None:
+    """Which version this is, and of what it is made."""
+    if not as_json:
+        say(f"afterword {__version__}")
+        return
+    import sqlite3
+    from importlib.metadata import PackageNotFoundError
+    from importlib.metadata import version as version_of
+
+    parts: dict[str, str | None] = {"python": platform.python_version(), "sqlite": sqlite3.sqlite_version}
+    for name in ("click", "google-re2", "hyperscan", "msgspec", "watchdog", "zstandard"):
+        try:
+            parts[name] = version_of(name)
+        except PackageNotFoundError:
+            parts[name] = None
+    say_json("version", {"afterword": __version__, "parts": parts})

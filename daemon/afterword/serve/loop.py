@@ -1,0 +1,131 @@
+"""The daemon's loop: one thread that captures, writes up and indexes, and never stops for one broken thing."""
+
+import logging
+import signal
+import sqlite3
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from types import FrameType
+
+from afterword.app.program import Program
+from afterword.capture.watch import Watcher
+from afterword.domain.errors import AfterwordError
+from afterword.domain.settings import duration_us
+
+_log = logging.getLogger(__name__)
+
+_MERGE_S = 0.3
+_BACK_OFF_MAX_S = 300.0
+
+
+class Daemon:
+    """Watches until it is told to stop. Events are hints; every `capture.sweep` all stores are looked at."""
+
+    def __init__(self, program: Program, on_event: Callable[[str], None] = lambda _what: None) -> None:
+        self._program = program
+        self._on_event = on_event
+        self._watcher = Watcher()
+        self._stopping = False
+        self._sweep_s = duration_us(program.config.settings.capture.sweep) / 1e6
+        self._handled: dict[Path, float] = {}
+        self._trailing: dict[Path, float] = {}
+        self._failures = 0
+
+    def stop(self, _signal: int = 0, _frame: FrameType | None = None) -> None:
+        """Finish the transaction at hand and leave; also the handler of SIGTERM and SIGINT."""
+        self._stopping = True
+        self._watcher.wake()
+
+    def run(self) -> None:
+        """Watch, until `stop`."""
+        signal.signal(signal.SIGTERM, self.stop)
+        signal.signal(signal.SIGINT, self.stop)
+        next_sweep = 0.0
+        next_write_up = 0.0
+        try:
+            while not self._stopping:
+                now = time.monotonic()
+                if now >= next_sweep:
+                    self._guard(self._sweep)
+                    next_sweep = time.monotonic() + self._pause()
+                    next_write_up = 0.0
+                elif now >= next_write_up:
+                    self._guard(self._write_up)
+                    next_write_up = time.monotonic() + self._due_in()
+                else:
+                    wait = min([next_sweep, next_write_up, *self._trailing.values()]) - now
+                    if self._events(self._watcher.take(wait)):
+                        next_write_up = 0.0
+        finally:
+            self._watcher.stop()
+
+    def _pause(self) -> float:
+        """Until the next look at everything: longer after failures, so that a full disk is no busy loop."""
+        return min(_BACK_OFF_MAX_S, self._sweep_s * 2**self._failures) if self._failures else self._sweep_s
+
+    def _due_in(self) -> float:
+        due_us = self._program.flush.next_due_us()
+        if due_us is None:
+            return self._sweep_s
+        return min(self._sweep_s, max(0.05, (due_us - self._program.clock()) / 1e6))
+
+    def _events(self, paths: list[Path]) -> bool:
+        """Read files that changed: the first event of a file at once, further ones within 300 ms in one pass."""
+        now = time.monotonic()
+        for path in paths:
+            if now - self._handled.get(path, -_MERGE_S) >= _MERGE_S:
+                self._trailing[path] = now
+            else:
+                self._trailing.setdefault(path, self._handled[path] + _MERGE_S)
+        ready = [path for path, at in self._trailing.items() if at <= now]
+        captured = False
+        for path in ready:
+            del self._trailing[path]
+            self._handled[path] = now
+            captured |= self._guard(partial(self._read, path))
+        if len(self._handled) > 10_000:
+            self._handled.clear()
+        return captured
+
+    def _read(self, path: Path) -> bool:
+        if path.is_dir():
+            # A folder made just now may hold files whose events came before it was watched.
+            inside = [child for child in path.rglob("*") if child.is_file()]
+            return sum([self._read(child) for child in inside]) > 0
+        harness = self._program.capture.belongs(path)
+        if harness is None:
+            return False
+        new = self._program.capture.read(harness, path)
+        if new:
+            self._program.text.catch_up()
+            self._program.note_capture()
+        return bool(new)
+
+    def _sweep(self) -> bool:
+        done = self._program.ingest(thorough=False, stop=lambda: self._stopping)
+        self._watcher.arm(self._program.capture.views)
+        self._program.note_watching({str(root): mode for root, mode in self._watcher.modes.items()})
+        return done.new_items > 0
+
+    def _write_up(self) -> bool:
+        made, appended = self._program.write_up(stop=lambda: self._stopping)
+        if made or appended:
+            self._on_event(f"{appended} sections written")
+        return appended > 0
+
+    def _guard(self, step: Callable[[], bool]) -> bool:
+        """Do a step; what breaks is logged and tried again at the next look, everything else goes on."""
+        try:
+            result = step()
+        except (OSError, sqlite3.Error, AfterwordError) as err:
+            self._failures = min(self._failures + 1, 8)
+            _log.error("a step failed, it is tried again: %s", err)
+            return False
+        except Exception:  # noqa: BLE001  # the daemon outlives its bugs; the traceback is in the log
+            self._failures = min(self._failures + 1, 8)
+            _log.exception("a step failed unexpectedly, it is tried again")
+            return False
+        self._failures = 0
+        return result

@@ -1,0 +1,125 @@
+"""Questions about the ledger as a whole, and a session's items in order: what `show`, `status`, `sources` print."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from afterword.domain.ids import ItemId
+from afterword.domain.items import PROSE_KINDS, ExitStatus, Kind, SaidBy
+from afterword.redact.text import Redacted
+from afterword.store.ledger.items import State
+from afterword.store.ledger.ledger import Ledger, RecordKind, unpack
+
+_SECTION = int(RecordKind.SECTION)
+
+
+class Counts(msgspec.Struct, frozen=True):
+    """How much the ledger holds."""
+
+    sessions: int
+    items: int
+    log: int
+    sections: int
+    articles: int
+
+
+class Pending(msgspec.Struct, frozen=True):
+    """What is still to be done: sessions to write up, texts to index, sections to put into the vault."""
+
+    sessions: int
+    texts: int
+    sections: int
+
+
+class Placed(msgspec.Struct, frozen=True):
+    """An item with its place in a session, in the session's order."""
+
+    row: int
+    id: ItemId
+    kind: Kind
+    said_by: SaidBy
+    text: Redacted
+    time_us: int
+    exit_status: ExitStatus
+    path: str | None
+    state: State
+
+
+def counts(ledger: Ledger) -> Counts:
+    found = ledger.db.execute(
+        "SELECT (SELECT count(*) FROM session), (SELECT count(*) FROM item), (SELECT count(*) FROM log),"
+        f" (SELECT count(*) FROM register WHERE kind = {_SECTION} AND forgotten = 0"
+        " AND json_extract(value, '$.withdrawn_by') IS NULL)"
+    ).fetchone()
+    return Counts(found[0], found[1], found[2], found[3], 0)
+
+
+def pending(ledger: Ledger) -> Pending:
+    found = ledger.db.execute(
+        "SELECT (SELECT count(*) FROM session WHERE dirty > 0), (SELECT count(*) FROM text_pending),"
+        " (SELECT count(*) FROM register r LEFT JOIN placed p ON p.key = r.key"
+        f" WHERE r.kind = {_SECTION} AND r.forgotten = 0 AND (p.rev IS NULL OR p.rev < r.rev))"
+    ).fetchone()
+    return Pending(found[0], found[1], found[2])
+
+
+def session_count(ledger: Ledger, harness: str) -> int:
+    found: int = ledger.db.execute("SELECT count(*) FROM session WHERE harness = ?", (harness,)).fetchone()[0]
+    return found
+
+
+def message_count(ledger: Ledger, harness: str) -> int:
+    """How many prompts and replies of a harness there are, each counted once."""
+    kinds = ",".join(str(int(kind)) for kind in sorted(PROSE_KINDS))
+    found: int = ledger.db.execute(
+        "SELECT count(DISTINCT m.item) FROM membership m JOIN session s ON s.row = m.session"
+        f" JOIN item i ON i.row = m.item WHERE s.harness = ? AND m.state < 2 AND i.kind IN ({kinds})",
+        (harness,),
+    ).fetchone()[0]
+    return found
+
+
+def in_order(ledger: Ledger, session: int) -> Iterator[Placed]:
+    """A session's items in order, hidden copies included (their state says so)."""
+    rows = ledger.db.execute(
+        "SELECT i.row, i.id, i.kind, i.said_by, i.text, i.packed, i.time_us, i.exit_status, i.path, m.state"
+        " FROM membership m JOIN item i ON i.row = m.item WHERE m.session = ? ORDER BY m.pos, m.sub, i.id",
+        (session,),
+    )
+    for row, its_id, kind, said_by, blob, packed, time_us, exit_status, path, state in rows:
+        yield Placed(
+            row,
+            ItemId(its_id),
+            Kind(kind),
+            SaidBy(said_by),
+            unpack(blob, packed),
+            time_us,
+            exit_status,
+            path,
+            State(state),
+        )
+
+
+def written_in(ledger: Ledger, item: int) -> tuple[str, str] | None:
+    """(path in the vault, block) of the section an item was written up in; None when it is in none."""
+    found = ledger.db.execute(
+        "SELECT p.path, p.key, p.rev FROM derivation d JOIN derivation e ON e.src_kind = d.dst_kind AND e.src = d.dst"
+        " JOIN register r ON r.row = e.dst JOIN placed p ON p.key = r.key"
+        " WHERE d.src_kind = ? AND d.src = ? AND d.dst_kind = ? AND e.dst_kind = ? LIMIT 1",
+        (RecordKind.ITEM, item, RecordKind.DIGEST, RecordKind.SECTION),
+    ).fetchone()
+    return (found[0], f"{found[1]}-r{found[2]}" if found[2] > 1 else found[1]) if found else None
+
+
+def all_items(ledger: Ledger) -> Iterator[tuple[int, ItemId, Kind, Redacted, str | None, ExitStatus]]:
+    """(row, id, kind, text, path, exit status) of every item."""
+    for row, its_id, kind, blob, packed, path, exit_status in ledger.db.execute(
+        "SELECT row, id, kind, text, packed, path, exit_status FROM item"
+    ):
+        yield row, ItemId(its_id), Kind(kind), unpack(blob, packed), path, exit_status
+
+
+def damage(ledger: Ledger) -> str:
+    """What SQLite's quick check says is wrong; empty when nothing is."""
+    said: str = ledger.db.execute("PRAGMA quick_check(1)").fetchone()[0]
+    return "" if said == "ok" else said

@@ -1,0 +1,77 @@
+"""Homes for tests that run the program as a person does: a HOME of its own, the real command line, real files."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+FIXTURES = Path(__file__).parent / "fixtures"
+
+
+class Home:
+    """A throw-away HOME. `run` starts the real program in it; `json` gives what its `--json` prints."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        path.mkdir(parents=True, exist_ok=True)
+        kept = ("PATH", "LANG", "LC_ALL", "TMPDIR", "COVERAGE_PROCESS_START")
+        self.env = {name: value for name, value in os.environ.items() if name in kept}
+        self.env |= {"HOME": str(path), "TZ": "UTC", "AFTERWORD_MACHINE_NAME": "box", "PYTHONHASHSEED": "random"}
+
+    @property
+    def vault(self) -> Path:
+        return self.path / "Afterword"
+
+    @property
+    def state(self) -> Path:
+        return self.path / ".local/state/afterword"
+
+    def sample(self, harness: str) -> None:
+        """Lay a harness's sample store out in this home."""
+        shutil.copytree(FIXTURES / "harness" / harness, self.path, dirs_exist_ok=True)
+
+    def run(self, *words: str, code: int | None = 0, **env: str) -> subprocess.CompletedProcess[str]:
+        """Run a command to its end and hold it to an exit code."""
+        done = subprocess.run(
+            [sys.executable, "-m", "afterword", *words],
+            env=self.env | env,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        assert code is None or done.returncode == code, (
+            words,
+            done.returncode,
+            done.stdout[-2000:],
+            done.stderr[-4000:],
+        )
+        return done
+
+    def json(self, *words: str, code: int | None = 0, **env: str) -> dict[str, Any]:
+        """What a command prints with `--json`."""
+        found: dict[str, Any] = json.loads(self.run(*words, "--json", code=code, **env).stdout)
+        return found
+
+    def start(self, *words: str, **env: str) -> "subprocess.Popen[str]":
+        """Start a command and leave it running."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "afterword", *words],
+            env=self.env | env,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def vault_bytes(self) -> dict[str, bytes]:
+        """Every file of the vault with its bytes."""
+        return {
+            str(path.relative_to(self.vault)): path.read_bytes() for path in self.vault.rglob("*") if path.is_file()
+        }
+
+    def daily(self) -> str:
+        """All daily notes, one after the other."""
+        return "".join(path.read_text() for path in sorted((self.vault / "daily").glob("*.md")))
