@@ -1,5 +1,6 @@
 """A segment as the engine reads it: turns, and the sentences of people and agents, within a budget."""
 
+import bisect
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -18,6 +19,7 @@ MAX_SENTENCE = 1_200
 ECHO_BUDGET = 2_000_000
 _ECHO_SHARE = 20_000
 _ECHO_LEAST = 25
+_SOON = 12
 
 
 @dataclass(slots=True)
@@ -52,10 +54,16 @@ class Candidate:
     question: bool
     prose: bool
     short: bool
+    technical: bool
     cues: dict[str, float]
     terms: list[str]
     bag: frozenset[str]
     points: dict[str, float] = field(default_factory=dict)
+    weak: bool = False
+    """Chosen for where it stands and how it is built, without a cue phrase."""
+
+    def cue(self, part: str) -> float:
+        return self.cues.get(part, 0.0)
 
 
 @dataclass(slots=True)
@@ -71,8 +79,14 @@ class Session:
     language: str
     edits: dict[int, int]
     """Turn → how many edits."""
+    edited_at: list[int]
     replied: frozenset[int]
     outputs: list[tuple[int, str]]
+
+    def edits_after(self, at: int) -> bool:
+        """Whether files are edited soon after this passage."""
+        n = bisect.bisect_left(self.edited_at, at)
+        return n < len(self.edited_at) and self.edited_at[n] - at <= _SOON
 
     def answered(self, turn: int) -> bool:
         return turn in self.replied
@@ -109,14 +123,15 @@ def read(segment: DigestInput) -> Session:
     ]
     requests = [prompt for prompt in prompts if not cues.asks_nothing(prompt.text[:200])] or prompts[:1]
     sources = list(_sources(segment, prompts, requests))
+    sources = _affordable(sources)
+    language = cues.language(" ".join(source.passage.text[:400] for source in sources[:60]))
     candidates: list[Candidate] = []
     bags: list[list[str]] = []
-    for source in _affordable(sources):
+    for source in sources:
         for n, sentence in enumerate(_sentences(source.passage)):
-            candidate = _candidate(len(candidates), source, sentence, opens=n == 0)
+            candidate = _candidate(len(candidates), source, sentence, language, opens=n == 0)
             candidates.append(candidate)
             bags.append(candidate.terms)
-    sample = " ".join(c.text for c in candidates[:200])
     turn_of = _turns(len(segment.passages), requests)
     edits: dict[int, int] = {}
     replied: set[int] = set()
@@ -130,8 +145,9 @@ def read(segment: DigestInput) -> Session:
         requests=requests,
         candidates=candidates,
         centre=Centre(bags),
-        language=cues.language(sample),
+        language=language,
         edits=edits,
+        edited_at=[at for at, passage in enumerate(segment.passages) if passage.kind is Kind.EDIT],
         replied=frozenset(replied),
         outputs=_outputs(segment.passages),
     )
@@ -208,10 +224,11 @@ def _sentences(passage: Passage) -> Iterable[Sentence]:
     ]
 
 
-def _candidate(order: int, source: _Source, sentence: Sentence, *, opens: bool) -> Candidate:
+def _candidate(order: int, source: _Source, sentence: Sentence, language: str, *, opens: bool) -> Candidate:
     person = source.passage.kind is Kind.PROMPT
     prose = cues.is_prose(sentence.text)
     words = terms(sentence.text)
+    said = cues.past_approval(sentence.text) if person else sentence.text
     return Candidate(
         order=order,
         at=source.at,
@@ -228,8 +245,9 @@ def _candidate(order: int, source: _Source, sentence: Sentence, *, opens: bool) 
         box=sentence.box,
         question=cues.is_question(sentence.text),
         prose=prose,
-        short=len(sentence.text) < 24 and len(words) < 5,
-        cues=cues.lexicon().weigh(sentence.text, person=person),
+        short=len(sentence.text) < 16 and len(words) < 5,
+        technical=cues.is_technical(sentence.text),
+        cues=cues.lexicon().weigh(said, person=person, language=language),
         terms=words,
         bag=frozenset(words),
     )

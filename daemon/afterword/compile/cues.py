@@ -15,12 +15,14 @@ _FILLERS = words(
     "а и но итак так ок да нет ну то i a ale więc no dobra tak ok to und aber also na gut ja nein "
     "et mais alors oui non y pero entonces sí e ma allora sì mas então sim não אז כן לא אבל"
 )
+_LATIN = frozenset(smalltalk.STOPWORDS) - {"en"}
 _HEBREW_PREFIXES = "ושהכ"
 _GAP = 4
 
 
 class Cue(NamedTuple):
     part: str
+    language: str
     weight: float
     words: tuple[str, ...]
     at_start: bool
@@ -42,19 +44,22 @@ class Lexicon:
                         self._inside.append((part, weight, re.compile(alternatives)))
                     else:
                         for phrase in row.split("|"):
-                            self._add(part, weight, phrase.strip())
+                            self._add(part, language, weight, phrase.strip())
 
-    def _add(self, part: str, weight: float, phrase: str) -> None:
+    def _add(self, part: str, language: str, weight: float, phrase: str) -> None:
         by_person = phrase.startswith("@")
         phrase = phrase.removeprefix("@")
         at_start = phrase.startswith("^")
         words = tuple(phrase.removeprefix("^").lower().split())
         first = words[0]
         index, key = (self._stems, first.rstrip("*")[:3]) if first.endswith("*") else (self._whole, first)
-        index.setdefault(key, []).append(Cue(part, weight, words, at_start, by_person))
+        index.setdefault(key, []).append(Cue(part, language, weight, words, at_start, by_person))
 
-    def weigh(self, text: str, *, person: bool) -> dict[str, float]:
-        """Points per part: the strongest phrase counts whole, every further one two fifths."""
+    def weigh(self, text: str, *, person: bool, language: str = "") -> dict[str, float]:
+        """Points per part: the strongest phrase counts whole, every further one two fifths.
+
+        English counts in every session, the other languages of the Latin script only in their own.
+        """
         hits: dict[str, list[float]] = {}
         spans = [found.span() for found in _TOKEN.finditer(text)]
         words = [text[a:b].lower().replace("’", "'") for a, b in spans]
@@ -63,7 +68,7 @@ class Lexicon:
             lead += 1
         for n, word in enumerate(words):
             for cue in self._candidates(word):
-                if cue.by_person and not person:
+                if (cue.by_person and not person) or (cue.language in _LATIN and cue.language != language):
                     continue
                 if cue.at_start and not (n in (0, lead) or _clause_starts(text, spans[n][0])):
                     continue
@@ -88,6 +93,8 @@ def _clause_starts(text: str, at: int) -> bool:
 
 
 def _fits(pattern: str, word: str) -> bool:
+    if pattern.startswith("*"):
+        return word.endswith(pattern[1:])
     if pattern.endswith("*"):
         stem = pattern[:-1]
         if word.startswith(stem):
@@ -128,6 +135,11 @@ def lexicon() -> Lexicon:
             ("hedge", smalltalk.HEDGE),
             ("chatter", smalltalk.CHATTER),
             ("proposal", smalltalk.PROPOSAL),
+            ("request", smalltalk.REQUEST),
+            ("observe", smalltalk.OBSERVE),
+            ("limit", smalltalk.LIMIT),
+            ("connect", smalltalk.CONNECT),
+            ("self", smalltalk.SELF),
         )
     )
 
@@ -170,6 +182,32 @@ _INJECTION = re.compile(
     r"|(?:忽略|无视).{0,8}(?:指令|指示|提示)|指示を無視",
     re.IGNORECASE,
 )
+
+
+_APPROVAL = re.compile(
+    r"(?:sounds good|makes sense|looks good|fair enough|good|great|nice|perfect|ok|okay|agreed|yes|yeah|no|right|true|sure"
+    r"|dobrze|dobra|świetnie|tak|nie|хорошо|отлично|да|нет|ок|ладно|טוב|כן|לא|אוקיי|מצוין"
+    r"|gut|ja|nein|in ordnung|passt"
+    r"|bien|d'accord|oui|non|vale|sí|no|bene|sì|certo|bom|sim|não)"
+    r"(?:[,;:!.]|\s*[—–-])\s*(?:but|and|so|then|also)?\s*",
+    re.IGNORECASE,
+)
+
+
+def past_approval(text: str) -> str:
+    """The sentence without a leading "sounds good, but"; the whole where too little would be left."""
+    rest = _APPROVAL.sub("", text, count=1) if _APPROVAL.match(text) else text
+    return rest if len(rest.split()) >= 3 else text
+
+
+_LATIN_TERM = re.compile(r"`[^`]+`|\d|\b[A-Z]{2,}|\w[._/]\w|[a-z][A-Z]|--\w|\w_\w")
+_OTHER_SCRIPT = re.compile("[\u0400-\u04ff\u0590-\u06ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_LATIN_WORD = re.compile("[A-Za-z]{3,}")
+
+
+def is_technical(text: str) -> bool:
+    """Whether a sentence names a thing: code, a number, an identifier, or a Latin word in another script."""
+    return bool(_LATIN_TERM.search(text) or (_OTHER_SCRIPT.search(text) and _LATIN_WORD.search(text)))
 
 
 def is_question(text: str) -> bool:

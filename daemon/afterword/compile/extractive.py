@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from afterword.compile.candidates import Candidate, Session, read
-from afterword.compile.cues import asks_nothing, is_yes
+from afterword.compile.cues import asks_nothing
 from afterword.compile.engine import (
     MAX_ACTIONS,
     MAX_CONTEXT,
@@ -23,13 +23,17 @@ from afterword.compile.fixes import Fix, fixes
 from afterword.compile.plans import open_steps
 from afterword.compile.rank import alike
 from afterword.compile.sentences import cut, normal, plain
+from afterword.compile.weigh import part_of, weigh
 from afterword.domain.digest import Digest, DigestInput, Point
 from afterword.domain.items import Kind
 
-THRESHOLD = 2.0
 _LEAST_EXCHANGES = 2
 _MOST_FIXES = 3
 _LIMITS = {"decision": MAX_DECISIONS, "lesson": MAX_LESSONS, "action": MAX_ACTIONS}
+_MOST_WEAK = {"decision": 3, "lesson": 2}
+"""How many sentences without a cue phrase a part takes."""
+_SAME = 0.65
+"""From this shared weight on, two sentences of one part tell the same."""
 _RIGHT_TO_LEFT = frozenset(("he", "ar", "fa"))
 
 
@@ -42,7 +46,7 @@ class Extractive:
         """The write-up of one segment, in the conversation's own sentences."""
         session = read(segment)
         fixed = fixes(segment.passages, session.language)
-        _weigh(session, fixed)
+        weigh(session, fixed)
         chosen = _Chosen(session)
         context = _context(session, chosen, segment)
         parts = {part: _pick(part, session, chosen) for part in ("decision", "lesson", "action")}
@@ -79,89 +83,16 @@ def _point(candidate: Candidate) -> Point:
     return Point(cut(candidate.text, MAX_TEXT), (candidate.item,), candidate.raw)
 
 
-def _weigh(session: Session, fixed: Sequence[Fix]) -> None:
-    """Fill in the points of every candidate for decision, lesson and action."""
-    windows = [(fix.failed, fix.passed + 6) for fix in fixed]
-    last_turn = max((c.turn for c in session.candidates), default=0)
-    for c in session.candidates:
-        if c.question or not c.prose:
-            continue
-        cues = c.cues
-        decision, lesson, action = (cues.get(part, 0.0) for part in ("decision", "lesson", "action"))
-        hedge = 0.75 * cues.get("hedge", 0.0)
-        if "chatter" in cues and not c.person and max(decision, lesson, action) <= 2.5 and not c.listed:
-            continue
-        if lesson and any(start <= c.at <= end for start, end in windows):
-            lesson += 0.75
-        if decision >= 1.5 and lesson:
-            decision += 0.4
-        bonus = {part: 2.5 if c.announced == part else 0.0 for part in _LIMITS}
-        if c.announced == "chatter":
-            decision, action = decision - 2, action - 2
-        if c.box == " ":
-            bonus["action"] += 3.0
-        elif c.box == "x":
-            action = 0.0
-            bonus["action"] = 0.0
-        if action and not c.person:
-            action += 0.5 if c.closing and c.turn == last_turn else 0.0 if c.closing else -1.0
-        if action and c.person:
-            action -= 0.6
-        if c.person:
-            decision, lesson = 1.25 * decision, 1.1 * lesson
-        size = -0.5 if c.short or len(c.text) > MAX_TEXT else 0.0
-        done = cues.get("done", 0.0)
-        c.points = {
-            "decision": decision - hedge + bonus["decision"] + size,
-            "lesson": lesson - hedge + bonus["lesson"] + size,
-            "action": action + bonus["action"] + size - (0.8 if done >= 2 and not bonus["action"] else 0.0),
-        }
-    _accept_proposals(session)
-    _drop_done(session)
-
-
-def _accept_proposals(session: Session) -> None:
-    """What the agent proposed and the person then said yes to was decided."""
-    for prompt in session.prompts:
-        if not is_yes(prompt.text):
-            continue
-        before = [c for c in session.candidates if not c.person and c.at < prompt.at and c.next_prompt == prompt.at]
-        proposals = [c for c in before if c.cues.get("proposal") and c.prose and not c.question]
-        for c in proposals[-2:]:
-            c.points["decision"] = max(c.points.get("decision", 0.0), 0.0) + 3.0
-
-
-def _drop_done(session: Session) -> None:
-    """An action the agent later reports as done is none."""
-    reports = [c for c in session.candidates if not c.person and c.cues.get("done", 0.0) >= 1 and c.prose]
-    requests = [c for c in session.candidates if c.person and c.turn > 0]
-    for c in session.candidates:
-        if c.points.get("action", 0.0) < THRESHOLD:
-            continue
-        later = (r for r in reports if r.at > c.at and r.points.get("action", 0.0) < THRESHOLD)
-        asked = (r for r in requests if r.turn > c.turn and r.points.get("action", 0.0) < THRESHOLD)
-        if any(session.centre.overlap(c.bag, r.bag) >= 0.5 for r in later) or any(
-            session.centre.overlap(c.bag, r.bag) >= 0.6 for r in asked
-        ):
-            c.points["action"] = 0.0
-
-
-def _part_of(c: Candidate) -> str:
-    """The part a sentence belongs to, or nothing: it is in one at most."""
-    best, most = "", THRESHOLD
-    for part in ("action", "decision", "lesson"):
-        points = c.points.get(part, 0.0)
-        if points >= most and (points > most or not best):
-            best, most = part, points
-    return best
-
-
 def _pick(part: str, session: Session, chosen: _Chosen) -> list[Point]:
     def rank(c: Candidate) -> tuple[float, int]:
         return (-(c.points[part] + session.centre.near(c.terms) + (0.4 if c.closing else 0.0)), c.order)
 
     picked: list[Candidate] = []
-    for c in sorted((c for c in session.candidates if _part_of(c) == part), key=rank):
+    for c in sorted((c for c in session.candidates if part_of(c) == part), key=rank):
+        if c.weak and sum(other.weak for other in picked) >= _MOST_WEAK.get(part, MAX_ACTIONS):
+            continue
+        if any(session.centre.overlap(c.bag, other.bag) >= _SAME for other in picked):
+            continue
         if chosen.free(c) and not (not c.person and session.echoes(c)):
             chosen.take(c)
             picked.append(c)
@@ -209,6 +140,7 @@ def _left_open(session: Session, chosen: _Chosen, segment: DigestInput) -> list[
         worked = (Kind.REPLY, Kind.COMMAND, Kind.EDIT, Kind.CALL, Kind.READ, Kind.THINKING)
         if len(session.requests) > 1 and not any(p.kind in worked for p in segment.passages[last.at :]):
             asked = [c for c in session.candidates if c.person and c.at == last.at and c.prose and chosen.free(c)]
+            asked = [c for c in asked if "request" in c.cues and not part_of(c)]
             for c in asked[:1]:
                 chosen.take(c)
                 points.append(_point(c))
@@ -280,7 +212,7 @@ def _outcomes(
     for c in replies:
         if c.question or not c.prose or "chatter" in c.cues or c.announced in ("action", "chatter") or c.box == " ":
             continue
-        if _part_of(c) or not chosen.free(c) or session.echoes(c):
+        if part_of(c) or not chosen.free(c) or session.echoes(c):
             continue
         value = 0.8 * min(2.5, c.cues.get("done", 0.0)) + 1.5 * session.centre.overlap(c.bag, wanted)
         value += session.centre.near(c.terms) + (0.8 if c.closing else 0.0) + (0.4 if c.opens else 0.0)

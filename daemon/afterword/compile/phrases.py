@@ -34,7 +34,7 @@ DECISION: Table = {
             " | by default we"
         ),
         1.5: (
-            "instead of | instead | switch to | migrate to | move to | we use | i used | @must | @should | @let's"
+            "instead of | @instead | switch to | migrate to | move to | we use | i used | @must | @should | @let's"
             " | no longer | picked | not … but"
         ),
         1: "replace … with | use … for | @no | @only | we'll",
@@ -50,8 +50,8 @@ DECISION: Table = {
             "@^użyj | @nie chcę | @^zostaw | @^zawsze | @^nigdy | @^nie używaj | trzymamy się | trzymajmy | zostaje"
             " | zostawiamy | poza zakresem | robimy | @^nie rób | odpuszczamy | odpuśćmy"
         ),
-        2: ("zamiast | przeszedłem na | przełączamy | @powinniśmy | @^nie | @niech | domyślnie będzie | zamieniamy"),
-        1.5: "na rzecz | @musi | używamy | @lepiej | już nie",
+        2: ("@zamiast | przeszedłem na | przełączamy | @powinniśmy | @^nie | @niech | domyślnie będzie | zamieniamy"),
+        1.5: "zamiast | na rzecz | @musi | używamy | @lepiej | już nie",
     },
     "ru": {
         3: (
@@ -65,10 +65,10 @@ DECISION: Table = {
             " | оставляем | выбор пал | за рамками | откладываем | отложим"
         ),
         2: (
-            "вместо | @^не | перешёл на | перешел на | @нужно чтобы | @пусть | по умолчанию будет | @^сделай* так"
+            "@вместо | @^не | перешёл на | перешел на | @нужно чтобы | @пусть | по умолчанию будет | @^сделай* так"
             " | а не"
         ),
-        1.5: "в пользу | @должен | @должн* | больше не | меняем",
+        1.5: "вместо | в пользу | @должен | @должн* | больше не | меняем",
     },
     "he": {
         3: (
@@ -80,8 +80,8 @@ DECISION: Table = {
             "@תשתמש | @השתמש | @אני מעדיף | @אני מעדיפה | @אל תשתמש | @לא רוצה | @עדיף | @תמיד | @תשאיר | משאירים"
             " | נשאיר"
         ),
-        2: "במקום | @אל | @צריך להיות | ולא | @שיהיה | לטובת | נדחה",
-        1.5: "כבר לא | @בלי | @חייב | @רק",
+        2: "@במקום | @אל | @צריך להיות | ולא | @שיהיה | לטובת | נדחה",
+        1.5: "במקום | כבר לא | @בלי | @חייב | @רק",
     },
     "de": {
         3: (
@@ -95,10 +95,10 @@ DECISION: Table = {
             " | wir behalten | bleibt bei | wir lassen | @^behalte | außerhalb des umfangs"
         ),
         2: (
-            "anstatt | statt | zugunsten | umgestellt auf | @^kein* | @wir sollten | @bitte … verwenden"
+            "@anstatt | @statt | zugunsten | umgestellt auf | @^kein* | @wir sollten | @bitte … verwenden"
             " | standardmäßig soll | @soll"
         ),
-        1.5: "anstelle | nicht mehr | @muss | sondern",
+        1.5: "statt | anstelle | nicht mehr | @muss | sondern",
     },
     "fr": {
         3: (
@@ -107,8 +107,11 @@ DECISION: Table = {
             " | on abandonne | je préfère | convenu | on passe à"
         ),
         2.5: ("@^utilise* | @^garde* | @^n'utilise | @je ne veux pas | @^ne | on laisse | hors périmètre | opté pour"),
-        2: ("au lieu de | au lieu d* | plutôt que | plutôt qu* | @il faut que | @on devrait | à la place | remplaçons"),
-        1.5: "en faveur | ne … plus | @doit",
+        2: (
+            "@au lieu de | @au lieu d* | @plutôt que | @plutôt qu* | @il faut que | @on devrait | à la place"
+            " | remplaçons"
+        ),
+        1.5: "au lieu de | plutôt que | en faveur | ne … plus | @doit",
     },
     "es": {
         3: (
@@ -117,8 +120,8 @@ DECISION: Table = {
             " | descartamos"
         ),
         2.5: ("@^usa | @^utiliza | @no quiero | @^no uses | @^siempre | @^nunca | dejamos | fuera de alcance | @^deja"),
-        2: "en lugar de | en vez de | cambiamos a | @deberíamos | @^no | a favor de",
-        1.5: "ya no | @debe | sino",
+        2: "@en lugar de | @en vez de | cambiamos a | @deberíamos | @^no | a favor de",
+        1.5: "en lugar de | en vez de | ya no | @debe | sino",
     },
     "it": {
         3: (
@@ -126,8 +129,8 @@ DECISION: Table = {
             " | scegliamo | scelto | d'ora in poi | preferisco | teniamo | passiamo a | concordato | rinunciamo"
         ),
         2.5: "@^usa | @non voglio | @^non usare | @^sempre | @^mai | lasciamo | fuori ambito | @^tieni",
-        2: "invece di | al posto di | piuttosto che | @dovremmo | @^non | a favore",
-        1.5: "non … più | @deve | anziché",
+        2: "@invece di | @al posto di | @piuttosto che | @dovremmo | @^non | a favore",
+        1.5: "invece di | non … più | @deve | anziché",
     },
     "pt": {
         3: (
@@ -135,8 +138,8 @@ DECISION: Table = {
             " | escolhemos | a partir de agora | combinamos | prefiro | mantemos | passamos a usar | descartamos"
         ),
         2.5: ("@^use | @^usa | @não quero | @^não use | @^sempre | @^nunca | deixamos | fora do escopo | @^mantenha"),
-        2: "em vez de | ao invés de | no lugar de | @deveríamos | @^não | a favor de",
-        1.5: "não … mais | @deve | e não",
+        2: "@em vez de | @ao invés de | @no lugar de | @deveríamos | @^não | a favor de",
+        1.5: "em vez de | não … mais | @deve | e não",
     },
     "inside": {
         3: (
@@ -155,19 +158,22 @@ DECISION: Table = {
 LESSON: Table = {
     "en": {
         3: (
-            "root cause | turns out | turned out | culprit | the cause was | the cause is | caused by | the fix was"
-            " | the fix is | the trick | gotcha | gotchas | ^lesson | lesson learned | never … without | dead end"
-            " | didn't help | doesn't help | did not help | didn't work | did not work | doesn't work"
-            " | does not work | the problem was | the issue was | the bug was | the real problem | the real reason"
-            " | the reason was | the reason is | that's why | which is why | keep in mind | beware | no effect"
-            " | learned that | learnt | was because | is because | were because | failing because | failed because"
-            " | made no difference | the actual cause | for the record"
+            "what solved | what fixed | what helped | what worked | what made the difference | changed nothing"
+            " | changes nothing | no difference | root cause | turns out | turned out | culprit | the cause was"
+            " | the cause is | caused by | the fix was | the fix is | the trick | gotcha | gotchas | ^lesson"
+            " | lesson learned | never … without | dead end | didn't help | doesn't help | did not help"
+            " | didn't work | did not work | doesn't work | does not work | the problem was | the issue was"
+            " | the bug was | the real problem | the real reason | the reason was | the reason is | that's why"
+            " | which is why | keep in mind | beware | no effect | learned that | learnt | was because | is because"
+            " | were because | failing because | failed because | made no difference | the actual cause"
+            " | for the record"
         ),
         2.5: (
-            "due to | note that | remember that | note to self | worth knowing | worth noting | it was … that"
-            " | not enough | happens when | happens because | only works | only work | works only | silently"
-            " | workaround | makes no difference | red herring | does not support | doesn't support | came from"
-            " | comes from | the catch | caveat | pitfall | must … before | must … otherwise | needs … otherwise"
+            "bit us | only mask | only masks | only hides | only hid | would only | due to | note that"
+            " | remember that | note to self | worth knowing | worth noting | it was … that | not enough"
+            " | happens when | happens because | only works | only work | works only | silently | workaround"
+            " | makes no difference | red herring | does not support | doesn't support | came from | comes from"
+            " | the catch | caveat | pitfall | must … before | must … otherwise | needs … otherwise"
             " | has to … before | have to … before | was wrong | ruled out | the problem is that | the issue is that"
             " | trips over | the explanation | traced … to | boils down | the answer was | misleading | fyi"
         ),
@@ -185,10 +191,10 @@ LESSON: Table = {
     },
     "pl": {
         3: (
-            "okazało się | okazuje się | przyczyn* | winowajc* | wina leżała | pomogło | nie pomogło | nie pomaga"
-            " | nie działa* | problem polegał | problemem był* | źródłem problemu | wniosek | nauczka | pułapka"
-            " | ślepa uliczka | ślepy zaułek | nigdy … bez | rozwiązaniem był* | poprawką był* | powodem był*"
-            " | spowodowan* | winny | winna | winne"
+            "nic nie zmienia | niczego nie zmienia | nic nie zmieniło | okazało się | okazuje się | przyczyn*"
+            " | winowajc* | wina leżała | pomogło | nie pomogło | nie pomaga | nie działa* | problem polegał"
+            " | problemem był* | źródłem problemu | wniosek | nauczka | pułapka | ślepa uliczka | ślepy zaułek"
+            " | nigdy … bez | rozwiązaniem był* | poprawką był* | powodem był* | spowodowan* | winny | winna | winne"
         ),
         2.5: (
             "warto pamiętać | trzeba pamiętać | pamiętaj | uwaga | zwróć uwagę | nie wystarcz* | dzieje się tak"
@@ -204,9 +210,10 @@ LESSON: Table = {
     },
     "ru": {
         3: (
-            "оказал* | причин* | виноват* | виновник | не помогл* | не помогает | не сработал* | не работает"
-            " | не работал* | проблема была | дело в том | дело было | корень проблемы | вывод | урок | грабли"
-            " | тупик | никогда … без | решение было | исправление было | помогло | вызван* | проблема в том"
+            "ничего не меняет | ничего не изменил* | оказал* | причин* | виноват* | виновник | не помогл*"
+            " | не помогает | не сработал* | не работает | не работал* | проблема была | дело в том | дело было"
+            " | корень проблемы | вывод | урок | грабли | тупик | никогда … без | решение было | исправление было"
+            " | помогло | вызван* | проблема в том"
         ),
         2.5: (
             "стоит помнить | имей* в виду | имейте в виду | надо помнить | обрати* внимание | запомни* | учти*"
@@ -222,9 +229,9 @@ LESSON: Table = {
     },
     "he": {
         3: (
-            "התברר | מתברר | הסתבר | הסיבה | שורש הבעיה | הבעיה הייתה | הבעיה היתה | הבעיה היא | הגורם | נגרם*"
-            " | לא עזר* | לא עבד* | לא עובד* | הפתרון היה | התיקון היה | לקח | מלכודת | מבוי סתום | האשם"
-            " | מקור הבעיה"
+            "לא שינה | לא שינתה | לא שינו | התברר | מתברר | הסתבר | הסיבה | שורש הבעיה | הבעיה הייתה | הבעיה היתה"
+            " | הבעיה היא | הגורם | נגרם* | לא עזר* | לא עבד* | לא עובד* | הפתרון היה | התיקון היה | לקח | מלכודת"
+            " | מבוי סתום | האשם | מקור הבעיה"
         ),
         2.5: (
             "שים לב | שימו לב | חשוב לזכור | לזכור ש* | לא מספיק | בגלל | עוקף | לא תומך* | עובד רק | כדאי לדעת"
@@ -236,10 +243,11 @@ LESSON: Table = {
     },
     "de": {
         3: (
-            "ursache | grund war | lag an | lag daran | liegt daran | stellte sich heraus | hat sich herausgestellt"
-            " | schuld | das problem war | der fehler war | half nicht | hilft nicht | hat nicht geholfen"
-            " | funktioniert* nicht | sackgasse | die lösung war | lehre | fallstrick | stolperfalle | nie … ohne"
-            " | niemals … ohne | verursacht | brachte nichts | herausgestellt"
+            "änderte nichts | ändert nichts | ursache | grund war | lag an | lag daran | liegt daran"
+            " | stellte sich heraus | hat sich herausgestellt | schuld | das problem war | der fehler war"
+            " | half nicht | hilft nicht | hat nicht geholfen | funktioniert* nicht | sackgasse | die lösung war"
+            " | lehre | fallstrick | stolperfalle | nie … ohne | niemals … ohne | verursacht | brachte nichts"
+            " | herausgestellt"
         ),
         2.5: (
             "wegen | beachte | zu beachten | merke | wichtig | reicht nicht | genügt nicht | passiert wenn"
@@ -255,10 +263,10 @@ LESSON: Table = {
     },
     "fr": {
         3: (
-            "la cause | cause racine | il s'avère | s'est avéré | venait de | vient de | venait du | coupable"
-            " | le problème était | le problème venait | n'a pas aidé | n'aide pas | ne fonctionne pas"
-            " | n'a pas marché | ne marche pas | impasse | leçon | piège | jamais … sans | la solution était"
-            " | le correctif | en fait c'était | ne sert à rien"
+            "n'a rien changé | ne change rien | la cause | cause racine | il s'avère | s'est avéré | venait de"
+            " | vient de | venait du | coupable | le problème était | le problème venait | n'a pas aidé | n'aide pas"
+            " | ne fonctionne pas | n'a pas marché | ne marche pas | impasse | leçon | piège | jamais … sans"
+            " | la solution était | le correctif | en fait c'était | ne sert à rien"
         ),
         2.5: (
             "à cause de | à cause d* | attention | à noter | il faut savoir | ne suffit pas | silencieusement"
@@ -270,9 +278,9 @@ LESSON: Table = {
     },
     "es": {
         3: (
-            "la causa | causa raíz | resulta que | resultó | culpable | el problema era | el problema fue | no ayudó"
-            " | no ayuda | no funcionó | no funciona | no funcionaba | callejón | lección | trampa | nunca … sin"
-            " | la solución fue | se debía a | causado por | no sirvió"
+            "no cambió nada | no cambia nada | la causa | causa raíz | resulta que | resultó | culpable"
+            " | el problema era | el problema fue | no ayudó | no ayuda | no funcionó | no funciona | no funcionaba"
+            " | callejón | lección | trampa | nunca … sin | la solución fue | se debía a | causado por | no sirvió"
         ),
         2.5: (
             "debido a | ten en cuenta | hay que tener en cuenta | ojo | recuerda que | no basta | ocurre cuando"
@@ -284,9 +292,10 @@ LESSON: Table = {
     },
     "it": {
         3: (
-            "la causa | causa principale | si è scoperto | è emerso | colpevole | il problema era | non ha aiutato"
-            " | non aiuta | non ha funzionato | non funziona* | vicolo cieco | lezione | trappola | mai … senza"
-            " | la soluzione era | la soluzione è stata | dovuto a | causato da | dipendeva da"
+            "non ha cambiato nulla | non cambia nulla | la causa | causa principale | si è scoperto | è emerso"
+            " | colpevole | il problema era | non ha aiutato | non aiuta | non ha funzionato | non funziona*"
+            " | vicolo cieco | lezione | trappola | mai … senza | la soluzione era | la soluzione è stata | dovuto a"
+            " | causato da | dipendeva da"
         ),
         2.5: (
             "a causa | attenzione | da notare | tieni presente | ricorda che | non basta | succede quando"
@@ -298,9 +307,9 @@ LESSON: Table = {
     },
     "pt": {
         3: (
-            "a causa | causa raiz | acontece que | descobri* | culpado | o problema era | o problema foi"
-            " | não ajudou | não ajuda | não funcionou | não funciona* | beco sem saída | lição | armadilha"
-            " | nunca … sem | a solução foi | causado por"
+            "não mudou nada | não muda nada | a causa | causa raiz | acontece que | descobri* | culpado"
+            " | o problema era | o problema foi | não ajudou | não ajuda | não funcionou | não funciona*"
+            " | beco sem saída | lição | armadilha | nunca … sem | a solução foi | causado por"
         ),
         2.5: (
             "devido a | por causa | atenção | vale notar | lembre que | lembrar que | não basta | ocorre quando"
@@ -312,14 +321,15 @@ LESSON: Table = {
     },
     "inside": {
         3: (
-            "原因は|原因が|が原因|根本原因|判明し|わかりました|分かりました|分かった|わかった|効果がな|うまくいかな"
-            "|効きません|でした。実は|のせいで|教訓|落とし穴|ハマり|罠|ため失敗|根因|原因是|原因在于|问题在于"
-            "|問題在於|问题出在|原来是|其实是|没有用|没用|不起作用|无效|教训|坑|发现是|原因在|원인은|원인이|때문이었"
-            "|때문에|때문입|알고 보니|효과가 없|도움이 되지 않|안 됐|작동하지 않|교훈|함정|문제는|원인:"
+            "改善しな|改善しませ|変わりませ|気をつけ|没有变化|没有效果|没有改善|소용이 없|변화가 없|原因は|原因が"
+            "|が原因|根本原因|判明し|わかりました|分かりました|分かった|わかった|効果がな|うまくいかな|効きません"
+            "|でした。実は|のせいで|教訓|落とし穴|ハマり|罠|ため失敗|根因|原因是|原因在于|问题在于|問題在於|问题出在"
+            "|原来是|其实是|没有用|没用|不起作用|无效|教训|坑|发现是|原因在|원인은|원인이|때문이었|때문에|때문입"
+            "|알고 보니|효과가 없|도움이 되지 않|안 됐|작동하지 않|교훈|함정|문제는|원인:"
         ),
         2: (
-            "注意|ないと|しない限り|必ず|ので|から|対応していない|ため、|导致|因为|否则|必须|切记|记住|不支持|주의"
-            "|반드시|않으면|지원하지 않|그래서"
+            "注意|ないと|しない限り|必ず|対応していない|ため、|导致|因为|否则|必须|切记|记住|不支持|주의|반드시"
+            "|않으면|지원하지 않|그래서"
         ),
         1: "ため|だけでは|只有|才能|해야만",
     },
@@ -328,16 +338,19 @@ LESSON: Table = {
 ACTION: Table = {
     "en": {
         3: (
-            "^todo | todo | fixme | next step | next steps | still need to | still needs to | still have to"
-            " | still to do | left to do | follow-up | followup | follow up | action item | remind me"
-            " | don't forget to | remains to be | should be done later | still missing | not done yet | not yet"
-            " | yet to be | still open | to be done | still needs | still need | later we | remaining work"
+            "not today | on the list | when you find | when you have time | when there is time | leave … for later"
+            " | left … for later | ^todo | todo | fixme | next step | next steps | still need to | still needs to"
+            " | still have to | still to do | left to do | follow-up | followup | follow up | action item"
+            " | remind me | don't forget to | remains to be | should be done later | still missing | not done yet"
+            " | not yet | yet to be | still open | to be done | still needs | still need | later we | remaining work"
             " | remaining step | what's left | left for later | in a separate pr | in a later pr | separate ticket"
             " | open an issue | file an issue | file a ticket | open a ticket | still outstanding | next time"
             " | still has to | haven't … yet | hasn't … yet | remember to"
         ),
         2.5: (
-            "^remaining | ^pending | ^later | ^tomorrow | ^next | next week | tomorrow | later | before the release"
+            "somebody … has to | somebody … should | someone … has to | somebody … must | somebody … needs"
+            " | will need | i'd still | on monday | on tuesday | on wednesday | on thursday | on friday | @later"
+            " | ^remaining | ^pending | ^later | ^tomorrow | ^next | next week | tomorrow | before the release"
             " | before release | before merging | before we merge | before we ship | after the release | needs a"
             " | eventually | someone should | someone needs to | you'll need to | you will need to | you should"
             " | i have not | i haven't | i did not touch | i didn't touch | not covered | another day | separately"
@@ -345,9 +358,9 @@ ACTION: Table = {
         ),
         2: (
             "should be | needs to be | need to | needs to | have to be | remains | we should | should also | to do"
-            " | worth adding | would be good to | left"
+            " | worth adding | would be good to | once we"
         ),
-        1: "should | must | after | remaining | before",
+        1: "later | should | must | after | remaining | before",
     },
     "pl": {
         3: (
@@ -358,8 +371,9 @@ ACTION: Table = {
             " | w następnej kolejności"
         ),
         2.5: (
-            "^jutro | jutro | później | w przyszłym tygodniu | przed wydaniem | po wydaniu | przed wdrożeniem"
-            " | ^potem | należy jeszcze | jeszcze nie | kiedyś | zgłoś | nie ruszałem | ^dalej | do sprawdzenia"
+            "trzeba by | w poniedziałek | w piątek | ^jutro | jutro | później | w przyszłym tygodniu"
+            " | przed wydaniem | po wydaniu | przed wdrożeniem | należy jeszcze | jeszcze nie | kiedyś | zgłoś"
+            " | nie ruszałem | ^dalej | do sprawdzenia"
         ),
         2: ("należy | trzeba | trzeba będzie | powinniśmy | warto dodać | przydałby się | przydałoby się | musisz"),
         1: "jeszcze | powin*",
@@ -372,7 +386,7 @@ ACTION: Table = {
             " | ещё не сделано | по-прежнему нужно"
         ),
         2.5: (
-            "^завтра | завтра | позже | потом | на следующей неделе | перед релизом | после релиза | ещё не | еще не"
+            "^завтра | завтра | позже | на следующей неделе | перед релизом | после релиза | ещё не | еще не"
             " | пока не | заведи* | когда-нибудь | не трогал* | ^дальше | предстоит"
         ),
         2: "нужно | надо | необходимо | следует | стоит добавить | придётся | придется | хорошо бы",
@@ -381,14 +395,13 @@ ACTION: Table = {
     "he": {
         3: (
             "todo | הצעד הבא | השלב הבא | צעדים הבאים | נשאר ל* | נותר ל* | עדיין צריך | עוד צריך | צריך עוד"
-            " | לא לשכוח | אל תשכח | תזכיר לי | להמשך | בהמשך | נותרו | נשארו | נותר | משימה נפרדת | עדיין חסר"
-            " | עדיין לא"
+            " | לא לשכוח | אל תשכח | תזכיר לי | להמשך | בהמשך | נותר | משימה נפרדת | עדיין חסר | עדיין לא"
         ),
         2.5: (
             "מחר | אחר כך | מאוחר יותר | בשבוע הבא | לפני השחרור | אחרי השחרור | טרם | לפתוח כרטיס | לפתוח טיקט"
             " | לפני הגרסה"
         ),
-        2: "צריך | יש ל* | נצטרך | כדאי להוסיף | חייבים | תצטרך | נדרש",
+        2: "נותרו | נשארו | צריך | יש ל* | נצטרך | כדאי להוסיף | חייבים | תצטרך | נדרש",
         1: "עוד | עדיין",
     },
     "de": {
@@ -413,7 +426,7 @@ ACTION: Table = {
         ),
         2.5: (
             "^demain | demain | plus tard | la semaine prochaine | avant la release | avant la mise en production"
-            " | ensuite | un jour"
+            " | un jour"
         ),
         2: "il faudra | il faudrait | il faut | devra | devrons | tu devras",
         1: "encore | reste",
@@ -425,8 +438,8 @@ ACTION: Table = {
             " | todavía no | aún no"
         ),
         2.5: (
-            "^mañana | mañana | más tarde | más adelante | la próxima semana | antes del lanzamiento"
-            " | antes de publicar | después | algún día"
+            "^queda | ^quedan | ^mañana | mañana | más tarde | más adelante | la próxima semana"
+            " | antes del lanzamiento | antes de publicar | algún día"
         ),
         2: "hay que | habrá que | habría que | tenemos que | deberás",
         1: "todavía | aún",
@@ -436,7 +449,7 @@ ACTION: Table = {
             "todo | prossimo passo | prossimi passi | resta da | restano da | rimane da | manca ancora | mancano"
             " | bisogna ancora | non dimenticare | ricordami | da fare | non ancora | ticket separato | in sospeso"
         ),
-        2.5: ("^domani | domani | più tardi | più avanti | la prossima settimana | prima del rilascio | in seguito"),
+        2.5: "^domani | domani | più tardi | più avanti | la prossima settimana | prima del rilascio",
         2: "bisogna | bisognerà | occorre | dobbiamo | andrebbe | dovrai",
         1: "ancora | manca",
     },
@@ -445,15 +458,15 @@ ACTION: Table = {
             "próximo passo | próximos passos | falta | faltam | ainda precisa* | ainda falta | pendente*"
             " | não esqueça | não esquecer | me lembre | por fazer | ainda não | ticket separado | resta | restam"
         ),
-        2.5: "^amanhã | amanhã | mais tarde | depois | na próxima semana | antes do lançamento | futuramente",
+        2.5: "^amanhã | amanhã | mais tarde | na próxima semana | antes do lançamento | futuramente",
         2: "precisamos | é preciso | será preciso | temos que | deveria",
         1: "ainda",
     },
     "inside": {
         3: (
-            "TODO|残タスク|残りは|残って|次のステップ|次は|まだ未|未対応|未実装|忘れずに|後で|あとで|別のPR|別PR"
-            "|別チケット|今後の課題|まだ必要|待办|下一步|还需要|還需要|还没|还要|剩下|别忘了|以后再|后续|稍后|未完成"
-            "|다음 단계|남은|아직|나중에|잊지 말|후속|별도 PR|별도 이슈"
+            "下周再|来週|明日以降|다음 주에|TODO|残タスク|残りは|残って|次のステップ|次は|まだ未|未対応|未実装"
+            "|忘れずに|後で|あとで|別のPR|別PR|別チケット|今後の課題|まだ必要|待办|下一步|还需要|還需要|还没|还要"
+            "|剩下|别忘了|以后再|后续|稍后|未完成|다음 단계|남은|아직|나중에|잊지 말|후속|별도 PR|별도 이슈"
         ),
         2: (
             "必要があります|する必要|明日|来週|リリース前|べき|明天|下周|发布前|需要|내일|다음 주|릴리스 전"
@@ -466,13 +479,14 @@ ACTION: Table = {
 DONE: Table = {
     "en": {
         2: (
-            "^fixed | ^added | ^moved | ^replaced | ^updated | ^implemented | ^created | ^removed | ^changed"
-            " | ^wrote | ^renamed | ^refactored | ^deployed | ^merged | ^done | ^rewrote | ^split | i've | i added"
-            " | i fixed | i moved | i replaced | i changed | i updated | i removed | i wrote | i rewrote | i renamed"
-            " | now passes | now pass | now works | now runs | works now | is green | are green | tests pass"
-            " | now uses | now returns | now has | is now | are now | passes now | went from | dropped from"
-            " | down to | no longer | now reads | now takes | now fails | now lives | ^switched | ^converted"
-            " | ^dropped | ^extracted | green again | is fixed | are fixed | ^bumped | ^migrated | succeeded"
+            "is *ed | are *ed | has been | have been | is written | are written | ^fixed | ^added | ^moved"
+            " | ^replaced | ^updated | ^implemented | ^created | ^removed | ^changed | ^wrote | ^renamed"
+            " | ^refactored | ^deployed | ^merged | ^done | ^rewrote | ^split | i've | i added | i fixed | i moved"
+            " | i replaced | i changed | i updated | i removed | i wrote | i rewrote | i renamed | now passes"
+            " | now pass | now works | now runs | works now | is green | are green | tests pass | now uses"
+            " | now returns | now has | is now | are now | passes now | went from | dropped from | down to"
+            " | no longer | now reads | now takes | now fails | now lives | ^switched | ^converted | ^dropped"
+            " | ^extracted | green again | is fixed | are fixed | ^bumped | ^migrated | succeeded"
         ),
         1: "now | pass | passes | added | fixed | moved | replaced | updated | works",
     },

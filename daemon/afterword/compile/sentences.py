@@ -144,14 +144,17 @@ def _ends(masked: str, start: int, end: re.Match[str]) -> bool:
     if not after:
         return True
     word = masked[max(start, masked.rfind(" ", max(start, end.start() - 24), end.start()) + 1) : end.start()]
-    word = word.lower().strip("(«„\"'[")
+    whole = word.strip("(«„\"'[")
+    word = whole.lower()
     if word in _ABBREVIATIONS or (word in _OPEN_ENDED and not after.isupper()):
         return False
     if len(word) == 1 and word.isalpha() and word.isascii():
         return False
     if word.isdigit() and end.start() - start <= 3:
         return False
-    return not after.islower() or (len(word) >= 3 and mark[0] == "." and len(mark) == 1)
+    return not after.islower() or (
+        (len(word) >= 3 or (len(word) == 2 and whole.isupper())) and mark[0] == "." and len(mark) == 1
+    )
 
 
 _CODE = re.compile(r"(`+[^`]*`+)")

@@ -18,7 +18,7 @@ HEDGE: Table = {
             " | podría | podríamos | si quieres | probablemente | forse | potrebbe | potremmo | se vuoi"
             " | probabilmente | talvez | poderia | poderíamos | se quiser | provavelmente"
         ),
-        1: "seems | seem | looks like | i think | wydaje się | кажется | scheint | semble | parece | sembra",
+        1: ("would | seems | seem | looks like | i think | wydaje się | кажется | scheint | semble | parece | sembra"),
     },
     "inside": {
         2: ("かもしれ|でしょうか|可能性|おそらく|たぶん|也许|可能|或许|要不要|如果你|수도 있|아마|까요|원하시면"),
@@ -28,43 +28,43 @@ HEDGE: Table = {
 CHATTER: Table = {
     "all": {
         1: (
-            "^let me | ^let's take | ^let's look | ^let's see | ^let's check | ^let's start | ^i'll | ^i will"
-            " | ^i'm going to | ^i am going to | ^i'm now | ^now i | ^now let | ^first let | ^first i | ^next i'll"
-            " | ^next i will | ^looking at | ^great | ^perfect | ^excellent | ^sure | ^certainly | ^of course"
-            " | ^you're right | ^you are right | ^good question | ^good catch | ^good point | ^thanks | ^thank you"
-            " | ^i see | ^i understand | ^got it | ^sorry | ^apologies | ^i apologize | ^happy to | ^let me know"
-            " | ^feel free | ^would you like | ^do you want | ^shall i | ^should i | ^want me to | ^here's"
-            " | ^here is | ^here are | ^interesting | ^hmm | ^wait | ^time to | ^i can | ^i need to | ^i have to"
-            " | ^i should | ^i want to | ^i've read | ^i've got | ^i found the file | ^ok let | ^okay let"
-            " | ^starting with | ^running the | ^checking | ^reading | ^searching | ^one moment | ^as requested"
-            " | ^hope this | ^hello | ^hi | ^hey | ^good morning | ^glad | ^no problem | ^you're welcome"
-            " | ^then i'll | ^then i will | ^i'd be happy | ^moving on | ^on it | ^absolutely | ^understood"
-            " | ^give me a | ^if you want | ^if you'd like | ^if you like | ^just let me | ^i am now | ^back to"
-            " | ^that's a | ^before i | ^to start | ^sprawdzę | ^zobaczmy | ^zobaczę | ^zaraz | ^najpierw"
-            " | ^teraz sprawdzę | ^teraz uruchomię | ^teraz zobaczę | ^świetnie | ^jasne | ^oczywiście | ^masz rację"
-            " | ^dobre pytanie | ^dziękuję | ^dzięki | ^rozumiem | ^daj znać | ^przepraszam | ^spójrzmy"
-            " | ^uruchamiam | ^uruchomię | ^przeczytam | ^zajrzę | ^dobra | ^cześć | ^chętnie | ^super | ^czy chcesz"
-            " | ^czy mam | ^popatrzę | ^zacznę | ^zaczynam | ^sprawdzam | ^teraz dodam | ^teraz poprawię | ^сейчас"
-            " | ^посмотрю | ^посмотрим | ^проверю | ^давайте посмотрим | ^давай посмотрю | ^отлично | ^конечно"
-            " | ^хорошо | ^вы правы | ^ты прав | ^хороший вопрос | ^спасибо | ^понял | ^понятно | ^извините"
-            " | ^сначала | ^запускаю | ^запущу | ^теперь посмотрю | ^теперь проверю | ^теперь запущу | ^дайте знать"
-            " | ^привет | ^прочитаю | ^начну | ^хотите | ^если хотите | ^теперь добавлю | ^смотрю | ^проверяю"
-            " | ^открываю | ^изучу | ^загляну | ^супер | ^прекрасно | ^אבדוק | ^בוא נראה | ^בואו נראה | ^אני אבדוק"
-            " | ^אני בודק | ^עכשיו אני | ^מצוין | ^בטח | ^כמובן | ^אתה צודק | ^שאלה טובה | ^תודה | ^הבנתי | ^סליחה"
-            " | ^אריץ | ^אסתכל | ^קודם | ^נתחיל | ^אתחיל | ^מעולה | ^אני אריץ | ^עכשיו אריץ | ^רגע | ^היי"
-            " | ^ich schaue | ^schauen wir | ^ich prüfe | ^ich werde | ^lass mich | ^zuerst | ^jetzt schaue"
-            " | ^jetzt prüfe | ^jetzt starte | ^gerne | ^natürlich | ^klar | ^danke | ^verstanden | ^gute frage"
-            " | ^du hast recht | ^perfekt | ^sag bescheid | ^ich sehe mir | ^ich lese | ^ich führe | ^ich starte"
-            " | ^ich öffne | ^ich fange | ^entschuldigung | ^hallo | ^soll ich | ^möchtest du | ^prima"
-            " | ^jetzt führe | ^jetzt passe | ^je vais | ^laisse-moi | ^laissez-moi | ^voyons | ^regardons"
-            " | ^parfait | ^bien sûr | ^merci | ^tu as raison | ^bonne question | ^d'accord | ^je regarde"
-            " | ^je vérifie | ^d'abord | ^maintenant je | ^bonjour | ^salut | ^je lance | ^voy a | ^déjame"
-            " | ^vamos a ver | ^veamos | ^perfecto | ^claro | ^por supuesto | ^gracias | ^tienes razón | ^entendido"
-            " | ^buena pregunta | ^primero | ^ahora voy | ^hola | ^reviso | ^vale | ^miro | ^ejecuto | ^genial"
-            " | ^fammi | ^vediamo | ^perfetto | ^certo | ^grazie | ^hai ragione | ^capito | ^ottima domanda"
-            " | ^adesso controllo | ^controllo | ^guardo | ^ciao | ^deixe-me | ^deixa eu | ^vou | ^vamos ver"
-            " | ^perfeito | ^obrigado | ^entendi | ^você tem razão | ^boa pergunta | ^primeiro | ^agora vou | ^olá"
-            " | ^oi | ^verifico"
+            "^my plan | ^there are | ^let me | ^let's take | ^let's look | ^let's see | ^let's check | ^let's start"
+            " | ^i'll | ^i will | ^i'm going to | ^i am going to | ^i'm now | ^now i | ^now let | ^first let"
+            " | ^first i | ^next i'll | ^next i will | ^looking at | ^great | ^perfect | ^excellent | ^sure"
+            " | ^certainly | ^of course | ^you're right | ^you are right | ^good question | ^good catch"
+            " | ^good point | ^thanks | ^thank you | ^i see | ^i understand | ^got it | ^sorry | ^apologies"
+            " | ^i apologize | ^happy to | ^let me know | ^feel free | ^would you like | ^do you want | ^shall i"
+            " | ^should i | ^want me to | ^here's | ^here is | ^here are | ^interesting | ^hmm | ^wait | ^time to"
+            " | ^i can | ^i need to | ^i have to | ^i should | ^i want to | ^i've read | ^i've got"
+            " | ^i found the file | ^ok let | ^okay let | ^starting with | ^running the | ^checking | ^reading"
+            " | ^searching | ^one moment | ^as requested | ^hope this | ^hello | ^hi | ^hey | ^good morning | ^glad"
+            " | ^no problem | ^you're welcome | ^then i'll | ^then i will | ^i'd be happy | ^moving on | ^on it"
+            " | ^absolutely | ^understood | ^give me a | ^if you want | ^if you'd like | ^if you like | ^just let me"
+            " | ^i am now | ^back to | ^that's a | ^before i | ^to start | ^sprawdzę | ^zobaczmy | ^zobaczę | ^zaraz"
+            " | ^najpierw | ^teraz sprawdzę | ^teraz uruchomię | ^teraz zobaczę | ^świetnie | ^jasne | ^oczywiście"
+            " | ^masz rację | ^dobre pytanie | ^dziękuję | ^dzięki | ^rozumiem | ^daj znać | ^przepraszam"
+            " | ^spójrzmy | ^uruchamiam | ^uruchomię | ^przeczytam | ^zajrzę | ^dobra | ^cześć | ^chętnie | ^super"
+            " | ^czy chcesz | ^czy mam | ^popatrzę | ^zacznę | ^zaczynam | ^sprawdzam | ^teraz dodam"
+            " | ^teraz poprawię | ^сейчас | ^посмотрю | ^посмотрим | ^проверю | ^давайте посмотрим | ^давай посмотрю"
+            " | ^отлично | ^конечно | ^хорошо | ^вы правы | ^ты прав | ^хороший вопрос | ^спасибо | ^понял"
+            " | ^понятно | ^извините | ^сначала | ^запускаю | ^запущу | ^теперь посмотрю | ^теперь проверю"
+            " | ^теперь запущу | ^дайте знать | ^привет | ^прочитаю | ^начну | ^хотите | ^если хотите"
+            " | ^теперь добавлю | ^смотрю | ^проверяю | ^открываю | ^изучу | ^загляну | ^супер | ^прекрасно | ^אבדוק"
+            " | ^בוא נראה | ^בואו נראה | ^אני אבדוק | ^אני בודק | ^עכשיו אני | ^מצוין | ^בטח | ^כמובן | ^אתה צודק"
+            " | ^שאלה טובה | ^תודה | ^הבנתי | ^סליחה | ^אריץ | ^אסתכל | ^קודם | ^נתחיל | ^אתחיל | ^מעולה | ^אני אריץ"
+            " | ^עכשיו אריץ | ^רגע | ^היי | ^ich schaue | ^schauen wir | ^ich prüfe | ^ich werde | ^lass mich"
+            " | ^zuerst | ^jetzt schaue | ^jetzt prüfe | ^jetzt starte | ^gerne | ^natürlich | ^klar | ^danke"
+            " | ^verstanden | ^gute frage | ^du hast recht | ^perfekt | ^sag bescheid | ^ich sehe mir | ^ich lese"
+            " | ^ich führe | ^ich starte | ^ich öffne | ^ich fange | ^entschuldigung | ^hallo | ^soll ich"
+            " | ^möchtest du | ^prima | ^jetzt führe | ^jetzt passe | ^je vais | ^laisse-moi | ^laissez-moi"
+            " | ^voyons | ^regardons | ^parfait | ^bien sûr | ^merci | ^tu as raison | ^bonne question | ^d'accord"
+            " | ^je regarde | ^je vérifie | ^d'abord | ^maintenant je | ^bonjour | ^salut | ^je lance | ^voy a"
+            " | ^déjame | ^vamos a ver | ^veamos | ^perfecto | ^claro | ^por supuesto | ^gracias | ^tienes razón"
+            " | ^entendido | ^buena pregunta | ^primero | ^ahora voy | ^hola | ^reviso | ^vale | ^miro | ^ejecuto"
+            " | ^genial | ^fammi | ^vediamo | ^perfetto | ^certo | ^grazie | ^hai ragione | ^capito"
+            " | ^ottima domanda | ^adesso controllo | ^controllo | ^guardo | ^ciao | ^deixe-me | ^deixa eu | ^vou"
+            " | ^vamos ver | ^perfeito | ^obrigado | ^entendi | ^você tem razão | ^boa pergunta | ^primeiro"
+            " | ^agora vou | ^olá | ^oi | ^verifico"
         ),
     },
     "inside": {
@@ -93,6 +93,111 @@ PROPOSAL: Table = {
         2: "提案|おすすめ|お勧め|推奨|しましょうか|建议|推荐|要不要|제안|추천|할까요",
     },
 }
+
+REQUEST: Table = {
+    "all": {
+        1: (
+            "^check | ^find | ^fix | ^look | ^run | ^show | ^explain | ^write | ^add | ^create | ^implement"
+            " | ^update | ^test | ^investigate | ^read | ^compare | ^tell | ^reproduce | ^try | ^rename | ^refactor"
+            " | ^rewrite | ^build | ^debug | ^see | ^figure | ^help | ^give | ^list | ^analyze | ^analyse | ^review"
+            " | ^document | ^commit | ^push | ^merge | ^open | ^report | ^deploy | ^release | ^search | ^go through"
+            " | ^speed | ^break | ^start | ^do | ^now | ^can you | ^could you | ^would you | ^please | ^i need"
+            " | ^i want you | ^we need | ^i'd like | ^ask | find out | then find | find the | why | ^how | any idea"
+            " | fix it | fix them | ^walk me | ^verify | ^get | ^generate | ^profile | sprawdź | popraw | znajdź"
+            " | dodaj | napisz | zrób | uruchom | pokaż | ustal | wyjaśnij | zobacz | przetestuj | zaktualizuj"
+            " | zaimplementuj | przygotuj | porównaj | opisz | możesz | czy | dlaczego | czemu | proszę | potrzebuję"
+            " | pomóż | przepisz | проверь* | исправь* | найди* | добавь* | напиши* | сделай* | покажи* | запусти*"
+            " | разберись | разберитесь | объясни* | посмотри* | обнови* | реализуй* | протестируй* | перепиши*"
+            " | сравни* | можешь | почему | зачем | понять | пожалуйста | помоги* | תבדוק | בדוק | תקן | תתקן"
+            " | תוסיף | הוסף | תכתוב | כתוב | תמצא | מצא | תריץ | הרץ | תראה | תסביר | תעשה | תעדכן | תעזור | תאיץ"
+            " | למה | איך | אפשר | בבקשה | prüfe | prüf | finde | behebe | füge | schreib* | zeig* | erstelle"
+            " | teste | erkläre | schau | suche | aktualisiere | vergleiche | warum | kannst du | könntest du"
+            " | bitte | hilf | vérifie* | corrige* | trouve* | ajoute* | écris | montre* | lance | explique*"
+            " | regarde* | compare | crée | peux-tu | pourquoi | revisa | arregla | busca | añade | agrega | escribe"
+            " | muestra | ejecuta | explica | prueba | compara | crea | puedes | por qué | ayuda | encuentra"
+            " | controlla | correggi | trova | aggiungi | scrivi | mostra | esegui | spiega | confronta | puoi"
+            " | aiuta | verifica | verifique | corrija | encontre | adicione | escreva | mostre | execute | olhe"
+            " | crie | você pode | por que | ajude"
+        )
+    },
+    "inside": {
+        1: (
+            "調べて|直して|教えて|確認して|追加して|書いて|作って|探して|実装して|修正して|見せて|请查|检查|修复"
+            "|添加|写一|解释|为什么|帮我|看看|查一下|확인해|고쳐|추가해|작성해|찾아|설명해|알려|왜"
+        )
+    },
+}
+"""How a person orders work to be done now."""
+
+OBSERVE: Table = {
+    "all": {
+        1: (
+            "^that's | ^that is | ^this is | ^it's | ^it is | ^it | ^nice | ^good | ^great | ^perfect | ^thanks"
+            " | ^i see | ^i like | ^i think | ^i get | ^i got | ^interesting | ^sounds | ^looks | ^hm | ^here is"
+            " | ^here's | ^code below | still | crashes | crash | fails | failing | error | broken | stuck | hangs"
+            " | doesn't work | not working | happens | keeps | too | suspicious | known to | ^i'll | ^i will"
+            " | ^i can | ^i have | ^i just | ^i tried | ^i'm | ^we have | ^we've | ^we're | there is | there are"
+            " | nothing else | ^makes sense | ^ah | ^oh | ^wow | ^did | good enough | same problem | nie działa"
+            " | błąd | błędy | pada | wisi | wciąż | ^świetnie | ^super | dziękuję | padła | wygasł | dostają"
+            " | не работает | падает | ошибк* | ложится | висит | ^отлично | спасибо | всё ещё | опять | у нас | ^я"
+            " | לא עובד | נכשל* | שגיאה | נתקע* | ^יופי | ^מצוין | תודה | שוב | מקבלים | funktioniert nicht | fehler"
+            " | schlägt fehl | hängt | stürzt | ^prima | danke | immer noch | schon wieder | bei mir | ne marche pas"
+            " | erreur | plante | échoue | merci | ^parfait | arrivent | no funciona | falla | cuelga | gracias"
+            " | llegan | non funziona | errore | fallisce | grazie | não funciona | erro | falha | obrigado"
+        )
+    },
+    "inside": {
+        1: (
+            "失敗します|エラー|ありがとう|了解|なりました|問題が|できません|报错|失败|没有结果|谢谢|不工作|문제가"
+            "|실패|오류|감사|안 됩|급합"
+        )
+    },
+}
+"""How a person tells what is the case, rather than what shall be."""
+
+LIMIT: Table = {
+    "all": {
+        1: (
+            "not | no | never | only | without | none | nothing | don't | doesn't | didn't | isn't | wasn't | aren't"
+            " | won't | can't | cannot | couldn't | until | unless | except | always | must | before | alone | same"
+            " | every | entire | just | nie | bez | tylko | nigdy | zawsze | dopóki | najpierw | niczego | każd*"
+            " | cał* | samo | не | без | только | никогда | всегда | пока | сначала | ничего | нет | кажд* | весь"
+            " | всю | лишь | לא | בלי | רק | אף | תמיד | אין | עד | כל | כלום | לבד | nicht | kein* | nur | ohne"
+            " | erst | immer | bis | jede* | auch wenn | nichts | ne | pas | sans | seulement | jamais | toujours"
+            " | rien | chaque | tout* | sin | solo | nunca | siempre | hasta | nada | cada | todo* | non | senza"
+            " | mai | sempre | fino | ogni | tutt* | niente | não | sem | só | até"
+        )
+    },
+    "inside": {1: "ない|ません|だけ|なし|まで|ごと|すべて|不|没|只|必须|每|全部|않|없|만|마다|모두"},
+}
+"""Words that draw a line: constraints and explanations are full of them, reports of work done are not."""
+
+CONNECT: Table = {
+    "all": {
+        1: (
+            "because | so | since | as | therefore | thus | hence | which | when | whenever | if | while | although"
+            " | even | whereas | but | then | though | after | once | więc | bo | ponieważ | gdy | kiedy | jeśli"
+            " | czyli | dlatego | który | która | które | przez | lecz | ale | a | так как | поэтому | потому"
+            " | когда | если | а | но | тогда | котор* | где | из-за | כי | לכן | כאשר | אם | אבל | בכל פעם | weil"
+            " | da | deshalb | wenn | sodass | denn | aber | obwohl | dadurch | wodurch | während | car | donc"
+            " | quand | si | mais | alors | puisque | lorsque | qui | así | porque | cuando | pero | aunque"
+            " | entonces | ya que | por lo que | al | perché | quindi | quando | se | ma | poiché | mentre | então"
+            " | pois | mas | por isso"
+        )
+    },
+    "inside": {1: "ので|から|ため|と、|ると|ており|が、|まま|因为|所以|如果|但|而|被|어서|아서|여서|때문|면|지만|해서"},
+}
+"""Words that join a cause and what follows from it."""
+
+SELF: Table = {
+    "all": {
+        1: (
+            "i | i'm | i've | i'd | i'll | we | we've | my | let's | me | ich | wir | je | j'ai | nous | yo | я | мы"
+            " | אני | אנחנו"
+        )
+    },
+}
+"""The speaker speaks of himself."""
 
 HEADINGS: dict[str, str] = {
     "action": (
