@@ -21,7 +21,7 @@ PY = "$$(PYTHON='$(PYTHON)' .ci/python)"
 
 help:
 	@echo 'make up     set up the vault on first run, then watch the agents'
-	@echo 'make demo   the same on a bundled sample history, in a folder of its own'
+	@echo 'make demo   one pass over a bundled sample history, in a throw-away home'
 	@echo 'make test   formatting, lint, types, import layers, all tests'
 	@echo 'make wheel  build dist/*.whl'
 	@echo 'make bench  measure reading, searching and idling on a made-up corpus'
