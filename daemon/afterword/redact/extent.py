@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import re
 
-_BARE = re.compile(rb"(?:[^\s\"'`<>,;)}\]&|\\]|\\[^nrtu\"'\\/\s])*")
+_BARE = re.compile(
+    rb"(?:[^\s\"'`<>,;)}\]&|\\\[]|\[redacted:[a-z0-9-]{1,24}\]|\[|\\[^nrtu\"'\\/\s]"
+    # A separator ends the value when a space or the next name follows; else it belongs to the value.
+    rb"|[,;&](?![\s\"'`<>,;)}\]&|\\]|$|(?:amp;)?[A-Za-z0-9_.%\[\]-]{1,64}[=:]))*"
+)
 _LINE = re.compile(rb"(?:[^\s\"'`\\]|\\[^nrtu\"'\\/\s])*")
 _USERINFO = re.compile(rb"(?:[^\s\"'`<>/@\\]*@)*")
 _PEM_BODY = re.compile(

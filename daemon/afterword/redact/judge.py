@@ -93,7 +93,7 @@ def _is_word(part: str) -> bool:
 
 def placeholder(text: str) -> bool:
     """Whether the value stands for one: a variable, a mask, words such as `your-api-key`."""
-    if _VARIABLE.fullmatch(text) or _MASKED.search(text) or _RUN.fullmatch(text) or MARKER.search(text):
+    if _VARIABLE.fullmatch(text) or _MASKED.search(text) or _RUN.fullmatch(text):
         return True
     if len(set(text)) <= 3 and len(text) >= 6:
         return True
@@ -288,7 +288,9 @@ def mention(value: Value) -> bool:
     """A value after a mere mention of a key: it looks random and holds no word of code."""
     if not bearer(value) or _excluded(value) or _UUID.fullmatch(value.text):
         return False
-    return not any(part.lower() in NEUTRAL or part.lower() in EXPLICIT for part in _PARTS.split(value.text) if len(part) > 2)
+    return not any(
+        part.lower() in NEUTRAL or part.lower() in EXPLICIT for part in _PARTS.split(value.text) if len(part) > 2
+    )
 
 
 def basic(value: Value) -> bool:
@@ -306,7 +308,7 @@ def userinfo(value: Value) -> bool:
     text = value.text
     if len(text) <= 2:
         return text not in ("x", "xx", "*", "**", "%s", "..", ".")
-    return not (placeholder(text) or text.startswith(("$", "{", "<", "%s", "%(")) or MARKER.search(text))
+    return not (placeholder(text) or text.startswith(("$", "{", "<", "%s", "%(")))
 
 
 def pem(value: Value) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from threading import Lock
 from typing import TypeAlias
 
@@ -161,21 +162,15 @@ class Redactor:
             _rule_spans(number, search, data, found)
         if own:
             for pattern in self._extra:
-                for match in pattern.finditer(text):
-                    start = len(text[: match.start()].encode())
-                    found.append((start, start + len(match.group().encode()), _EXTRA))
+                found += [(start, end, _EXTRA) for start, end in _byte_spans(pattern, text)]
         if not found:
             return found
         markers = [match.span() for match in _MARKER.finditer(data)] if b"[redacted:" in data else []
-        kept = [span for span in found if not _within(span, markers)]
+        kept = [wide for span in found if (wide := _widened(span, markers))] if markers else found
         if self._allow and kept:
-            allowed = [
-                (len(text[: match.start()].encode()), len(text[: match.end()].encode()))
-                for pattern in self._allow
-                for match in pattern.finditer(text)
-            ]
-            kept = [span for span in kept if not _within(span, allowed)]
-        return _merged(kept, markers)
+            allowed = [place for pattern in self._allow for place in _byte_spans(pattern, text)]
+            kept = [span for span in kept if not any(start <= span[0] and span[1] <= end for start, end in allowed)]
+        return _merged(kept)
 
 
 def _rule_spans(number: int, search: Search, data: bytes, found: list[Span]) -> None:
@@ -193,13 +188,14 @@ def _rule_spans(number: int, search: Search, data: bytes, found: list[Span]) -> 
             opener = data[opened:opened_end] if opened >= 0 else b""
         start, end = _extended(rule, data, start, end, opener)
         if rule.check:
+            text = MARKER.sub("", data[start : min(end, start + LOOK)].decode(errors="replace"))
             value = Value(
-                data[start : min(end, start + LOOK)].decode(errors="replace"),
+                text,
                 quoted=bool(opener),
                 after=chr(data[end]) if end < size else "",
                 tight=start > len(opener) and data[start - len(opener) - 1] in b"=:",
             )
-            if not check(value):
+            if not text or not check(value):
                 # Go on behind the key, not behind the value: the next key may lie in it.
                 at = max(match.span(rule.group)[0], at + 1) if rule.until else max(match.span()[1], at + 1)
                 continue
@@ -224,21 +220,36 @@ def _extended(rule: Rule, data: bytes, start: int, end: int, opener: bytes) -> t
             return extent.pem_start(data, start), end
 
 
-def _within(span: Span, places: Sequence[tuple[int, int]]) -> bool:
-    return any(start <= span[0] and span[1] <= end for start, end in places)
+def _byte_spans(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
+    """Where the pattern matches, in bytes of UTF-8."""
+    at = at_bytes = 0
+    for match in pattern.finditer(text):
+        start = at_bytes + len(text[at : match.start()].encode())
+        at, at_bytes = match.end(), start + len(match.group().encode())
+        yield start, at_bytes
 
 
-def _merged(spans: list[Span], markers: Sequence[tuple[int, int]]) -> list[Span]:
-    """Overlapping spans as one, with the kind of the row that stands first; markers are swallowed whole."""
+def _widened(span: Span, markers: Sequence[tuple[int, int]]) -> Span | None:
+    """The span, grown so that it cuts no marker; None when a marker is all it covers."""
+    start, end, number = span
+    for edge in (start, end - 1):
+        place = bisect_right(markers, (edge, 1 << 62)) - 1
+        if place >= 0 and markers[place][0] <= edge < markers[place][1]:
+            start, end = min(start, markers[place][0]), max(end, markers[place][1])
+            if span[0] >= markers[place][0] and span[1] <= markers[place][1]:
+                return None
+    return start, end, number
+
+
+def _merged(spans: list[Span]) -> list[Span]:
+    """Overlapping spans as one, with the kind of the row that stands first."""
     result: list[Span] = []
     for start, end, number in sorted(spans):
-        for marker_start, marker_end in markers:
-            if marker_start < end and start < marker_end:
-                start, end = min(start, marker_start), max(end, marker_end)  # noqa: PLW2901 - widened in place
         if result and start < result[-1][1]:
             last = result.pop()
-            start, end, number = last[0], max(end, last[1]), min(number, last[2])  # noqa: PLW2901 - same
-        result.append((start, end, number))
+            result.append((last[0], max(end, last[1]), min(number, last[2])))
+        else:
+            result.append((start, end, number))
     return result
 
 

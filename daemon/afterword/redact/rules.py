@@ -65,10 +65,10 @@ def _starts(words: tuple[str, ...]) -> tuple[str, ...]:
 _LEFT = r"(?:\b|\\[nrt])"
 # What may stand between a key word and its value.
 _SUFFIX = r"(?:[_-]?[0-9]{1,2}|[_-](?i:production|prod|development|dev|staging|test|live|old|new|main|backup|base64|b64|value|plain|raw|ro|rw))?"
-_CLOSE = r"(?:\\{0,4}[\"'`]|%22)?[)\]]{0,2}[*_]{0,2}[?!]?"
+_CLOSE = r"(?:\\{0,15}[\"'`]|%22)?[)\]]{0,2}[*_]{0,2}[?!]?"
 _ASSIGN = r"(?::=|=>|={1,3}|:|->|：|＝|%3[AaDd])"
 _TYPE = r"(?::? ?[&*A-Za-z][A-Za-z0-9_.\[\]|]{0,24} )?"
-_OPEN = r"\\{0,4}[\"'`]|“|‘|«|「|%22"
+_OPEN = r"\\{0,15}[\"'`]|“|‘|«|「|%22"
 _CTOR = r"(?:SecretStr\(|Secret\(|String::from\(|new String\(|[bruBRU@&]{1,2})?"
 _IS = r"(?: (?:is|was|ist|es|est|to|это)|:| \|)[*_]{0,2}[ \t]{1,4}"
 _IS_QUOTED = r"(?: (?:is|was|ist|es|est|to|это)|:| =|,|\(| \|)?[*_]{0,2}[ \t]{0,4}"
@@ -345,13 +345,13 @@ RULES: Final[tuple[Rule, ...]] = (
     Rule("basic-auth", rf"{_LEFT}(?i:basic)(?: |%20|\+)([A-Za-z0-9+/]{{8,}}={{0,2}})", ("basic",), 1, "basic"),
     Rule(
         "url-password",
-        r"[A-Za-z0-9]:\\{0,2}/\\{0,2}/[^\x00-\x20/:@\"'`<>\\]{0,128}:([^\x00-\x20/@\"'`<>\\]{1,256})@",
+        r"[A-Za-z0-9]:\\{0,7}/\\{0,7}/[^\x00-\x20/:@\"'`<>\\]{0,128}:([^\x00-\x20/@\"'`<>\\]{1,256})@",
         ("://", ":\\/", ":\\\\/"),
         1,
         "userinfo",
         "userinfo",
     ),
-    Rule("url-token", r"https?:\\{0,2}/\\{0,2}/([A-Za-z0-9_~.-]{20,256})@", ("http",), 1, "opaque"),
+    Rule("url-token", r"https?:\\{0,7}/\\{0,7}/([A-Za-z0-9_~.-]{20,256})@", ("http",), 1, "opaque"),
     Rule(
         "cookie",
         rf"{_LEFT}(?:(?i:connect\.sid|phpsessid|jsessionid|asp\.net_sessionid|session(?:_?id|_?token)?|sid|sess|auth_session|remember(?:_user|_me)?_token|csrftoken|xsrf-token)|__(?:Host|Secure)-[A-Za-z0-9_.-]{{1,40}})=((?:s%3A|s:)?[A-Za-z0-9._%+/=-]{{16,}})",
@@ -447,7 +447,7 @@ RULES: Final[tuple[Rule, ...]] = (
     # Name and value side by side
     Rule(
         "secret",
-        rf"(?:{_PASSWORD}|{_KEY}|{_WEAK}){_SUFFIX}\\{{0,4}}[\"']?,?(?:[ \t\r\n]|\\n){{0,24}}(?:\\{{0,4}}[\"'])?(?i:value)(?:\\{{0,4}}[\"'])?{_GAP}[:=]{_GAP}({_OPEN})?([^\x00-\x20\"'`\\<>$]{{4}})",
+        rf"(?:{_PASSWORD}|{_KEY}|{_WEAK}){_SUFFIX}\\{{0,15}}[\"']?,?(?:[ \t\r\n]|\\n){{0,24}}(?:\\{{0,15}}[\"'])?(?i:value)(?:\\{{0,15}}[\"'])?{_GAP}[:=]{_GAP}({_OPEN})?([^\x00-\x20\"'`\\<>$]{{4}})",
         _S_ANY,
         2,
         "pair",

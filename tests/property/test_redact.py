@@ -1,0 +1,194 @@
+"""Redaction under random and hostile text: engines agree, twice is once, bounds hold, nothing planted survives."""
+
+import functools
+import json
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from afterword.redact.redactor import GROWTH, Redactor
+from afterword.redact.rules import RULES
+from afterword.redact.text import Redacted
+
+ENGINES = ("hyperscan", "re2", "python")
+RELAXED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@functools.cache
+def redactor(name: str) -> Redactor:
+    return Redactor(name)
+
+
+STARTS = sorted({start for rule in RULES for start in rule.starts if start})
+GLUE = [
+    *(
+        " ",
+        "\n",
+        "=",
+        ":",
+        ": ",
+        " = ",
+        '"',
+        "'",
+        "`",
+        "\\",
+        '\\"',
+        "\\n",
+        "{",
+        "}",
+        "(",
+        ")",
+        "<",
+        ">",
+        "@",
+        "/",
+        "//",
+        "&",
+    ),
+    *(
+        "%3D",
+        "：",
+        "“",
+        "”",
+        "-",
+        "_",
+        ".",
+        ",",
+        ";",
+        "|",
+        "$",
+        "[redacted:x]",
+        "[redacted:",
+        "]",
+        "value",
+        " is ",
+        "é",
+        "密",
+    ),
+    *(
+        "--",
+        "://",
+        "u:p@h",
+        "Bearer ",
+        "Basic ",
+        "-----BEGIN PRIVATE KEY-----",
+        "-----END PRIVATE KEY-----",
+        "eyJ",
+        "\ud800",
+    ),
+    *(
+        "hunter2",
+        "S3cr3t@!",
+        "q7Zk2Lm9Xw4Rt8Bv6Nc3Hd5Jf1Gs0Pyu",
+        "9f3c1ab27de4508697bc3fa1d2e60518",
+        "abc",
+        "x1",
+        "K",
+        "ſ",
+    ),
+]
+hostile = st.lists(st.one_of(st.sampled_from(STARTS), st.sampled_from(GLUE), st.text(max_size=6)), max_size=24).map(
+    "".join
+)
+texts = st.one_of(hostile, st.text(max_size=80))
+
+SECRETS = {
+    "github": "gh" + "p_" + "q7Zk2Lm9Xw4Rt8Bv6Nc3Hd5Jf1Gs0PyuTr4X",
+    "anthropic": "sk" + "-ant-api03-" + "q7Zk2Lm9Xw4Rt8Bv6Nc3Hd5Jf1Gs0Pyu",
+    "aws": "AK" + "IAQ7ZK2LM9XW4RT8BV",
+    "slack": "xo" + "xb-482915730264-q7Zk2Lm9Xw4Rt8Bv6Nc3Hd5J",
+    "gitlab": "gl" + "pat-q7Zk2Lm9Xw4Rt8Bv6Nc3",
+    "jwt": "ey" + "JhbGciOiJIUzI1NiJ9.ey" + "JzdWIiOiIxMjM0NSJ9.q7Zk2Lm9Xw4Rt8Bv6Nc3Hd5J",
+}
+planted = st.sampled_from(sorted(SECRETS.values()))
+# What may touch a value without becoming part of it.
+edges = st.sampled_from(
+    [" ", "\n", "(", ")", '"', "'", "`", ", ", ": ", "=", "\\n", "\\t", "<", ">", "[", "]", "é ", "\r\n"]
+)
+around = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
+
+
+@RELAXED
+@given(texts)
+def test_engines_agree(text: str) -> None:
+    first, *others = (redactor(name).redact(text) for name in ENGINES)
+    assert all(other == first for other in others)
+
+
+@RELAXED
+@given(texts)
+def test_twice_is_once(text: str) -> None:
+    once = redactor("python").redact(text)
+    assert redactor("python").redact(once) == once
+
+
+@RELAXED
+@given(texts)
+def test_growth_is_bounded(text: str) -> None:
+    assert len(redactor("re2").redact(text)) <= GROWTH * len(text)
+
+
+@RELAXED
+@given(around, edges, planted, edges, around)
+def test_no_planted_secret_survives(before: str, left: str, secret: str, right: str, after: str) -> None:
+    clean = redactor("hyperscan").redact(before + left + secret + right + after)
+    assert secret not in clean
+
+
+@RELAXED
+@given(around, edges, planted, edges, around, st.integers(1, 3))
+def test_no_planted_secret_survives_json_escaping(
+    before: str, left: str, secret: str, right: str, after: str, depth: int
+) -> None:
+    text = before + left + secret + right + after
+    for _ in range(depth):
+        text = json.dumps({"text": text})
+    assert secret not in redactor("hyperscan").redact(text)
+
+
+@RELAXED
+@given(st.sampled_from(["password", "client_secret", "пароль", "DB_PASSWORD"]), st.integers(0, 3), around)
+def test_credential_in_json_at_any_depth(key: str, depth: int, other: str) -> None:
+    secret = "Xk7qPz2Rv9" + "Lm4Tw8"
+    text = json.dumps({"other": other, key: secret}, ensure_ascii=False)
+    for _ in range(depth):
+        text = json.dumps({"text": text}, ensure_ascii=False)
+    assert secret not in redactor("python").redact(text)
+
+
+json_trees = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), hostile, planted),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4), st.dictionaries(st.one_of(hostile, planted), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+def _strings(value: object) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, dict):
+        return [text for pair in value.items() for each in pair for text in _strings(each)]
+    if isinstance(value, list):
+        return [text for each in value for text in _strings(each)]
+    return []
+
+
+@RELAXED
+@given(json_trees)
+def test_trees_hold_redacted_text_only(tree: object) -> None:
+    clean = redactor("python").tree(tree)  # type: ignore[arg-type]
+    for text in _strings(clean):
+        assert type(text) is Redacted
+        assert not any(secret in text for secret in SECRETS.values())
+    assert len(_strings(clean)) == len(_strings(tree))
+
+
+@RELAXED
+@given(json_trees)
+def test_documents_are_json_and_final(tree: object) -> None:
+    document = redactor("python").document(tree)  # type: ignore[arg-type]
+    json.loads(document)
+    assert redactor("python").redact(document) == document
+    assert not any(secret in document for secret in SECRETS.values())
