@@ -88,6 +88,12 @@ class Session:
         n = bisect.bisect_left(self.edited_at, at)
         return n < len(self.edited_at) and self.edited_at[n] - at <= _SOON
 
+    def diagnosing(self, c: Candidate) -> bool:
+        """Whether nothing was edited yet between the request and this sentence."""
+        start = self.requests[c.turn].at if 0 <= c.turn < len(self.requests) else 0
+        n = bisect.bisect_left(self.edited_at, start)
+        return n >= len(self.edited_at) or self.edited_at[n] > c.at
+
     def answered(self, turn: int) -> bool:
         return turn in self.replied
 
@@ -240,8 +246,8 @@ def _candidate(order: int, source: _Source, sentence: Sentence, language: str, *
         next_prompt=source.next_prompt,
         closing=source.closing and not person,
         opens=opens,
-        listed=sentence.listed,
-        announced=cues.heading_part(sentence.heading),
+        listed=sentence.listed or bool(cues.label(sentence.text)),
+        announced=cues.heading_part(cues.label(sentence.text)) or cues.heading_part(sentence.heading),
         box=sentence.box,
         question=cues.is_question(sentence.text),
         prose=prose,

@@ -18,6 +18,9 @@ _FILLERS = words(
 _LATIN = frozenset(smalltalk.STOPWORDS) - {"en"}
 _HEBREW_PREFIXES = "ושהכ"
 _GAP = 4
+_NEVER = re.compile(r"(?!)")
+_ANNOUNCES = {"pl": re.compile(r"\w{3,}ę$"), "ru": re.compile(r"\w{3,}[юу]$")}
+"""Language → how a first word ends by which an agent announces what it will do ("sprawdzę", "проверю")."""
 
 
 class Cue(NamedTuple):
@@ -74,6 +77,8 @@ class Lexicon:
                     continue
                 if _matches(cue.words, words, n):
                     hits.setdefault(cue.part, []).append(cue.weight)
+        if words and not person and _ANNOUNCES.get(language, _NEVER).match(words[lead]):
+            hits.setdefault("chatter", []).append(1.0)
         if self._inside and _EAST.search(text):
             for part, weight, pattern in self._inside:
                 if pattern.search(text):
@@ -163,6 +168,15 @@ def heading_part(heading: str) -> str:
     return ""
 
 
+_LABEL = re.compile(r"([^\W\d][\w' -]{2,30})[:：]\s+\S")
+
+
+def label(text: str) -> str:
+    """The words before a colon at the beginning of a sentence ("Left over: …"), where there are few."""
+    found = _LABEL.match(text)
+    return found.group(1) if found and len(found.group(1).split()) <= 4 else ""
+
+
 _LOG_LIKE = re.compile(
     r"\[?\d{4}[-/]\d\d[-/]\d\d[ T,]+\d|\[?\d\d:\d\d:\d\d"
     r"|(?:ERROR|WARN|WARNING|INFO|DEBUG|TRACE|FATAL|FAILED|PASSED|FAIL|PASS)\b[\s:\]]"
@@ -187,8 +201,7 @@ _INJECTION = re.compile(
 _APPROVAL = re.compile(
     r"(?:sounds good|makes sense|looks good|fair enough|good|great|nice|perfect|ok|okay|agreed|yes|yeah|no|right|true|sure"
     r"|dobrze|dobra|świetnie|tak|nie|хорошо|отлично|да|нет|ок|ладно|טוב|כן|לא|אוקיי|מצוין"
-    r"|gut|ja|nein|in ordnung|passt"
-    r"|bien|d'accord|oui|non|vale|sí|no|bene|sì|certo|bom|sim|não)"
+    r"|gut|ja|nein|in ordnung|passt|bien|d'accord|oui|non|vale|sí|no|bene|sì|certo|bom|sim|não)"
     r"(?:[,;:!.]|\s*[—–-])\s*(?:but|and|so|then|also)?\s*",
     re.IGNORECASE,
 )
@@ -230,7 +243,7 @@ def is_prose(text: str) -> bool:
     if len(_EAST.findall(text)) >= 6:
         return True
     words = [word for word in _TOKEN.findall(rest) if word[0].isalpha()]
-    return len(words) >= 3 and letters >= 10
+    return len(words) >= 2 and letters >= 6
 
 
 def bare(prompt: str) -> str:

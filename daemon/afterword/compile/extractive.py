@@ -30,7 +30,7 @@ from afterword.domain.items import Kind
 _LEAST_EXCHANGES = 2
 _MOST_FIXES = 3
 _LIMITS = {"decision": MAX_DECISIONS, "lesson": MAX_LESSONS, "action": MAX_ACTIONS}
-_MOST_WEAK = {"decision": 3, "lesson": 2}
+_MOST_WEAK = {"decision": 4, "lesson": 3}
 """How many sentences without a cue phrase a part takes."""
 _SAME = 0.65
 """From this shared weight on, two sentences of one part tell the same."""

@@ -21,21 +21,21 @@ DECISION: Table = {
             " | we are going to use | we're going to use | let's postpone | let's do it"
         ),
         2.5: (
-            "going forward | we won't | won't be using | @^use | @^keep | @^go with | @^don't use | @^do not use"
-            " | @i don't want | @please use | @^always | @^never | we'll do … instead | not worth | @^skip | @^drop"
-            " | chose | chosen | we're keeping | out of scope | we'll leave | i'll keep | i kept | we keep"
-            " | we'll have | @just use | @prefer | standardi* on | stays in | stays on | stays as | will stay"
-            " | should stay"
+            "can wait | going forward | we won't | won't be using | @^use | @^keep | @^go with | @^don't use"
+            " | @^do not use | @i don't want | @please use | @^always | @^never | we'll do … instead | not worth"
+            " | @^skip | @^drop | chose | chosen | we're keeping | out of scope | we'll leave | i'll keep | i kept"
+            " | we keep | we'll have | @just use | @prefer | standardi* on | stays in | stays on | stays as"
+            " | will stay | should stay"
         ),
         2: (
-            "switched to | switching to | rather than | @^don't | @^do not | @^make it | not going to | the plan is"
-            " | i'll use | leave … as is | keep … as is | @we should | @we don't want | @we want | @^leave"
-            " | @must not | @i want … to be | @no need | will live in | will be the default | the default will"
-            " | by default we"
+            "the plan is to | @rather than | switched to | switching to | @^don't | @^do not | @^make it"
+            " | not going to | i'll use | leave … as is | keep … as is | @we should | @we don't want | @we want"
+            " | @^leave | @must not | @i want … to be | @no need | will live in | will be the default"
+            " | the default will | by default we"
         ),
         1.5: (
-            "instead of | @instead | switch to | migrate to | move to | we use | i used | @must | @should | @let's"
-            " | no longer | picked | not … but"
+            "rather than | instead of | @instead | switch to | migrate to | move to | we use | i used | @must"
+            " | @should | @let's | no longer | picked | not … but"
         ),
         1: "replace … with | use … for | @no | @only | we'll",
     },
@@ -158,7 +158,9 @@ DECISION: Table = {
 LESSON: Table = {
     "en": {
         3: (
-            "what solved | what fixed | what helped | what worked | what made the difference | changed nothing"
+            "no improvement | no luck | wasn't it | was not it | gave nothing | not the reason | not the cause"
+            " | not the culprit | which explains | that explains | explains why | barely helped | what solved"
+            " | what fixed | what helped | what worked | what made the difference | changed nothing"
             " | changes nothing | no difference | root cause | turns out | turned out | culprit | the cause was"
             " | the cause is | caused by | the fix was | the fix is | the trick | gotcha | gotchas | ^lesson"
             " | lesson learned | never … without | dead end | didn't help | doesn't help | did not help"
@@ -169,8 +171,9 @@ LESSON: Table = {
             " | for the record"
         ),
         2.5: (
-            "bit us | only mask | only masks | only hides | only hid | would only | due to | note that"
-            " | remember that | note to self | worth knowing | worth noting | it was … that | not enough"
+            "gave only | gained only | only gave | only bought | only moved | only shifted | until they were"
+            " | matches all | bit us | only mask | only masks | only hides | only hid | would only | due to"
+            " | note that | remember that | note to self | worth knowing | worth noting | it was … that | not enough"
             " | happens when | happens because | only works | only work | works only | silently | workaround"
             " | makes no difference | red herring | does not support | doesn't support | came from | comes from"
             " | the catch | caveat | pitfall | must … before | must … otherwise | needs … otherwise"
@@ -197,9 +200,10 @@ LESSON: Table = {
             " | nigdy … bez | rozwiązaniem był* | poprawką był* | powodem był* | spowodowan* | winny | winna | winne"
         ),
         2.5: (
-            "warto pamiętać | trzeba pamiętać | pamiętaj | uwaga | zwróć uwagę | nie wystarcz* | dzieje się tak"
-            " | wynika* z | brał się | brało się | brały się | bez tego | nie obsługuje | po cichu | obejście"
-            " | działa tylko | nic nie dał*"
+            "dał tylko | dało tylko | dała tylko | nic nie wniosł* | nikt … nie zauważył | warto pamiętać"
+            " | trzeba pamiętać | pamiętaj | uwaga | zwróć uwagę | nie wystarcz* | dzieje się tak | wynika* z"
+            " | brał się | brało się | brały się | bez tego | nie obsługuje | po cichu | obejście | działa tylko"
+            " | nic nie dał*"
         ),
         2: (
             "dlatego | inaczej | ignoruje | w przeciwnym razie | tylko wtedy | dopiero | wymaga | mimo że | chociaż"
@@ -210,10 +214,10 @@ LESSON: Table = {
     },
     "ru": {
         3: (
-            "ничего не меняет | ничего не изменил* | оказал* | причин* | виноват* | виновник | не помогл*"
-            " | не помогает | не сработал* | не работает | не работал* | проблема была | дело в том | дело было"
-            " | корень проблемы | вывод | урок | грабли | тупик | никогда … без | решение было | исправление было"
-            " | помогло | вызван* | проблема в том"
+            "ничего не давал* | толку не было | ничего не меняет | ничего не изменил* | оказал* | причин* | виноват*"
+            " | виновник | не помогл* | не помогает | не сработал* | не работает | не работал* | проблема была"
+            " | дело в том | дело было | корень проблемы | вывод | урок | грабли | тупик | никогда … без"
+            " | решение было | исправление было | помогло | вызван* | проблема в том"
         ),
         2.5: (
             "стоит помнить | имей* в виду | имейте в виду | надо помнить | обрати* внимание | запомни* | учти*"
@@ -243,11 +247,11 @@ LESSON: Table = {
     },
     "de": {
         3: (
-            "änderte nichts | ändert nichts | ursache | grund war | lag an | lag daran | liegt daran"
-            " | stellte sich heraus | hat sich herausgestellt | schuld | das problem war | der fehler war"
-            " | half nicht | hilft nicht | hat nicht geholfen | funktioniert* nicht | sackgasse | die lösung war"
-            " | lehre | fallstrick | stolperfalle | nie … ohne | niemals … ohne | verursacht | brachte nichts"
-            " | herausgestellt"
+            "brachte keine | brachte kaum | änderte nichts | ändert nichts | ursache | grund war | lag an"
+            " | lag daran | liegt daran | stellte sich heraus | hat sich herausgestellt | schuld | das problem war"
+            " | der fehler war | half nicht | hilft nicht | hat nicht geholfen | funktioniert* nicht | sackgasse"
+            " | die lösung war | lehre | fallstrick | stolperfalle | nie … ohne | niemals … ohne | verursacht"
+            " | brachte nichts | herausgestellt"
         ),
         2.5: (
             "wegen | beachte | zu beachten | merke | wichtig | reicht nicht | genügt nicht | passiert wenn"
@@ -263,10 +267,11 @@ LESSON: Table = {
     },
     "fr": {
         3: (
-            "n'a rien changé | ne change rien | la cause | cause racine | il s'avère | s'est avéré | venait de"
-            " | vient de | venait du | coupable | le problème était | le problème venait | n'a pas aidé | n'aide pas"
-            " | ne fonctionne pas | n'a pas marché | ne marche pas | impasse | leçon | piège | jamais … sans"
-            " | la solution était | le correctif | en fait c'était | ne sert à rien"
+            "n'apporte rien | n'a rien apporté | n'a rien changé | ne change rien | la cause | cause racine"
+            " | il s'avère | s'est avéré | venait de | vient de | venait du | coupable | le problème était"
+            " | le problème venait | n'a pas aidé | n'aide pas | ne fonctionne pas | n'a pas marché | ne marche pas"
+            " | impasse | leçon | piège | jamais … sans | la solution était | le correctif | en fait c'était"
+            " | ne sert à rien"
         ),
         2.5: (
             "à cause de | à cause d* | attention | à noter | il faut savoir | ne suffit pas | silencieusement"
@@ -278,9 +283,10 @@ LESSON: Table = {
     },
     "es": {
         3: (
-            "no cambió nada | no cambia nada | la causa | causa raíz | resulta que | resultó | culpable"
-            " | el problema era | el problema fue | no ayudó | no ayuda | no funcionó | no funciona | no funcionaba"
-            " | callejón | lección | trampa | nunca … sin | la solución fue | se debía a | causado por | no sirvió"
+            "no aportó | no sirve | no cambió nada | no cambia nada | la causa | causa raíz | resulta que | resultó"
+            " | culpable | el problema era | el problema fue | no ayudó | no ayuda | no funcionó | no funciona"
+            " | no funcionaba | callejón | lección | trampa | nunca … sin | la solución fue | se debía a"
+            " | causado por | no sirvió"
         ),
         2.5: (
             "debido a | ten en cuenta | hay que tener en cuenta | ojo | recuerda que | no basta | ocurre cuando"
@@ -292,10 +298,10 @@ LESSON: Table = {
     },
     "it": {
         3: (
-            "non ha cambiato nulla | non cambia nulla | la causa | causa principale | si è scoperto | è emerso"
-            " | colpevole | il problema era | non ha aiutato | non aiuta | non ha funzionato | non funziona*"
-            " | vicolo cieco | lezione | trappola | mai … senza | la soluzione era | la soluzione è stata | dovuto a"
-            " | causato da | dipendeva da"
+            "non è servito | non ha cambiato nulla | non cambia nulla | la causa | causa principale | si è scoperto"
+            " | è emerso | colpevole | il problema era | non ha aiutato | non aiuta | non ha funzionato"
+            " | non funziona* | vicolo cieco | lezione | trappola | mai … senza | la soluzione era"
+            " | la soluzione è stata | dovuto a | causato da | dipendeva da"
         ),
         2.5: (
             "a causa | attenzione | da notare | tieni presente | ricorda che | non basta | succede quando"
@@ -307,9 +313,10 @@ LESSON: Table = {
     },
     "pt": {
         3: (
-            "não mudou nada | não muda nada | a causa | causa raiz | acontece que | descobri* | culpado"
-            " | o problema era | o problema foi | não ajudou | não ajuda | não funcionou | não funciona*"
-            " | beco sem saída | lição | armadilha | nunca … sem | a solução foi | causado por"
+            "não adiantou | não resolveu | não resolve | não mudou nada | não muda nada | a causa | causa raiz"
+            " | acontece que | descobri* | culpado | o problema era | o problema foi | não ajudou | não ajuda"
+            " | não funcionou | não funciona* | beco sem saída | lição | armadilha | nunca … sem | a solução foi"
+            " | causado por"
         ),
         2.5: (
             "devido a | por causa | atenção | vale notar | lembre que | lembrar que | não basta | ocorre quando"
@@ -321,11 +328,12 @@ LESSON: Table = {
     },
     "inside": {
         3: (
-            "改善しな|改善しませ|変わりませ|気をつけ|没有变化|没有效果|没有改善|소용이 없|변화가 없|原因は|原因が"
-            "|が原因|根本原因|判明し|わかりました|分かりました|分かった|わかった|効果がな|うまくいかな|効きません"
-            "|でした。実は|のせいで|教訓|落とし穴|ハマり|罠|ため失敗|根因|原因是|原因在于|问题在于|問題在於|问题出在"
-            "|原来是|其实是|没有用|没用|不起作用|无效|教训|坑|发现是|原因在|원인은|원인이|때문이었|때문에|때문입"
-            "|알고 보니|효과가 없|도움이 되지 않|안 됐|작동하지 않|교훈|함정|문제는|원인:"
+            "効果はありません|意味がありませ|ためです|无济于事|解决不了|효과는 없|改善しな|改善しませ|変わりませ"
+            "|気をつけ|没有变化|没有效果|没有改善|소용이 없|변화가 없|原因は|原因が|が原因|根本原因|判明し"
+            "|わかりました|分かりました|分かった|わかった|効果がな|うまくいかな|効きません|でした。実は|のせいで"
+            "|教訓|落とし穴|ハマり|罠|ため失敗|根因|原因是|原因在于|问题在于|問題在於|问题出在|原来是|其实是|没有用"
+            "|没用|不起作用|无效|教训|坑|发现是|原因在|원인은|원인이|때문이었|때문에|때문입|알고 보니|효과가 없"
+            "|도움이 되지 않|안 됐|작동하지 않|교훈|함정|문제는|원인:"
         ),
         2: (
             "注意|ないと|しない限り|必ず|対応していない|ため、|导致|因为|否则|必须|切记|记住|不支持|주의|반드시"
@@ -338,23 +346,31 @@ LESSON: Table = {
 ACTION: Table = {
     "en": {
         3: (
-            "not today | on the list | when you find | when you have time | when there is time | leave … for later"
-            " | left … for later | ^todo | todo | fixme | next step | next steps | still need to | still needs to"
-            " | still have to | still to do | left to do | follow-up | followup | follow up | action item"
-            " | remind me | don't forget to | remains to be | should be done later | still missing | not done yet"
-            " | not yet | yet to be | still open | to be done | still needs | still need | later we | remaining work"
+            "backlog | separate change | separate pr | separate commit | own pr | own commit | own ticket"
+            " | separate issue | does not exist yet | doesn't exist yet | not … yet | next sprint | next month"
+            " | next quarter | next release | this weekend | at the weekend | on the weekend | end of the month"
+            " | end of the week | after the freeze | i would do next | would be next | not today | on the list"
+            " | when you find | when you have time | when there is time | leave … for later | left … for later"
+            " | ^todo | todo | fixme | next step | next steps | still need to | still needs to | still have to"
+            " | still to do | left to do | follow-up | followup | follow up | action item | remind me"
+            " | don't forget to | remains to be | should be done later | still missing | not done yet | not yet"
+            " | yet to be | still open | to be done | still needs | still need | later we | remaining work"
             " | remaining step | what's left | left for later | in a separate pr | in a later pr | separate ticket"
             " | open an issue | file an issue | file a ticket | open a ticket | still outstanding | next time"
             " | still has to | haven't … yet | hasn't … yet | remember to"
         ),
         2.5: (
-            "somebody … has to | somebody … should | someone … has to | somebody … must | somebody … needs"
-            " | will need | i'd still | on monday | on tuesday | on wednesday | on thursday | on friday | @later"
-            " | ^remaining | ^pending | ^later | ^tomorrow | ^next | next week | tomorrow | before the release"
-            " | before release | before merging | before we merge | before we ship | after the release | needs a"
-            " | eventually | someone should | someone needs to | you'll need to | you will need to | you should"
-            " | i have not | i haven't | i did not touch | i didn't touch | not covered | another day | separately"
-            " | outstanding | at some point"
+            "needs a fix | has to become | in spring | in summer | in autumn | in winter | in january | in february"
+            " | in march | in april | in june | in july | in august | in september | in october | in november"
+            " | in december | by monday | by friday | before *ing anything | i'd also | should follow | is missing"
+            " | are missing | still lacks | remains open | can wait | somebody … has to | somebody … should"
+            " | someone … has to | somebody … must | somebody … needs | will need | i'd still | on monday"
+            " | on tuesday | on wednesday | on thursday | on friday | @later | ^remaining | ^pending | ^later"
+            " | ^tomorrow | next week | tomorrow | before the release | before release | before merging"
+            " | before we merge | before we ship | after the release | needs a | eventually | someone should"
+            " | someone needs to | you'll need to | you will need to | you should | i have not | i haven't"
+            " | i did not touch | i didn't touch | not covered | another day | separately | outstanding"
+            " | at some point"
         ),
         2: (
             "should be | needs to be | need to | needs to | have to be | remains | we should | should also | to do"
@@ -364,109 +380,141 @@ ACTION: Table = {
     },
     "pl": {
         3: (
-            "todo | następny krok | następne kroki | kolejny krok | do zrobienia | pozostało | pozostaje"
-            " | zostało jeszcze | zostało | trzeba jeszcze | jeszcze trzeba | musimy jeszcze | brakuje jeszcze"
-            " | nie zapomnij | przypomnij | na później | osobne zadanie | osobnym zadaniu | osobny ticket"
-            " | osobnym pr | wciąż brakuje | nadal brakuje | nadal trzeba | wciąż trzeba | do dokończenia"
-            " | w następnej kolejności"
+            "osobnym commicie | osobny commit | osobnej zmianie | osobnym zadaniu | backlog* | w przyszłym miesiącu"
+            " | w następnym sprincie | w weekend | na koniec miesiąca | jeszcze nie istnieje | todo | następny krok"
+            " | następne kroki | kolejny krok | do zrobienia | pozostało | pozostaje | zostało jeszcze | zostało"
+            " | trzeba jeszcze | jeszcze trzeba | musimy jeszcze | brakuje jeszcze | nie zapomnij | przypomnij"
+            " | na później | osobne zadanie | osobny ticket | osobnym pr | wciąż brakuje | nadal brakuje"
+            " | nadal trzeba | wciąż trzeba | do dokończenia | w następnej kolejności"
         ),
         2.5: (
-            "trzeba by | w poniedziałek | w piątek | ^jutro | jutro | później | w przyszłym tygodniu"
-            " | przed wydaniem | po wydaniu | przed wdrożeniem | należy jeszcze | jeszcze nie | kiedyś | zgłoś"
-            " | nie ruszałem | ^dalej | do sprawdzenia"
+            "ktoś musi | ktoś powinien | we wtorek | w środę | w czwartek | w sobotę | wiosną | latem | jesienią"
+            " | zimą | w przyszłości | trzeba by | w poniedziałek | w piątek | ^jutro | jutro | później"
+            " | w przyszłym tygodniu | przed wydaniem | po wydaniu | przed wdrożeniem | należy jeszcze | jeszcze nie"
+            " | kiedyś | zgłoś | nie ruszałem | ^dalej | do sprawdzenia"
         ),
         2: ("należy | trzeba | trzeba będzie | powinniśmy | warto dodać | przydałby się | przydałoby się | musisz"),
         1: "jeszcze | powin*",
     },
     "ru": {
         3: (
-            "todo | следующий шаг | следующие шаги | следующим шагом | осталось | остаётся | остается | ещё нужно"
+            "отдельным коммитом | отдельный pr | отдельной правкой | в бэклог | в следующем месяце"
+            " | в следующем спринте | на выходных | до конца месяца | до конца недели | ещё нет | todo"
+            " | следующий шаг | следующие шаги | следующим шагом | осталось | остаётся | остается | ещё нужно"
             " | еще нужно | нужно ещё | нужно еще | надо ещё | надо еще | ещё надо | еще надо | не забудь*"
             " | не забыть | напомни* | на потом | отдельной задачей | отдельным pr | отдельный тикет | доделать"
             " | ещё не сделано | по-прежнему нужно"
         ),
         2.5: (
-            "^завтра | завтра | позже | на следующей неделе | перед релизом | после релиза | ещё не | еще не"
-            " | пока не | заведи* | когда-нибудь | не трогал* | ^дальше | предстоит"
+            "надо бы | кто-то должен | кому-то нужно | в понедельник | во вторник | в среду | в четверг | в пятницу"
+            " | в субботу | весной | летом | осенью | зимой | в будущем | ^завтра | завтра | позже"
+            " | на следующей неделе | перед релизом | после релиза | ещё не | еще не | пока не | заведи*"
+            " | когда-нибудь | не трогал* | ^дальше | предстоит"
         ),
         2: "нужно | надо | необходимо | следует | стоит добавить | придётся | придется | хорошо бы",
         1: "ещё | еще",
     },
     "he": {
         3: (
-            "todo | הצעד הבא | השלב הבא | צעדים הבאים | נשאר ל* | נותר ל* | עדיין צריך | עוד צריך | צריך עוד"
-            " | לא לשכוח | אל תשכח | תזכיר לי | להמשך | בהמשך | נותר | משימה נפרדת | עדיין חסר | עדיין לא"
+            "בקומיט נפרד | ב-pr נפרד | בנפרד | לבאקלוג | בחודש הבא | בספרינט הבא | בסוף השבוע | בסוף החודש"
+            " | עוד לא קיים | עוד אין | todo | הצעד הבא | השלב הבא | צעדים הבאים | נשאר ל* | נותר ל* | עדיין צריך"
+            " | עוד צריך | צריך עוד | לא לשכוח | אל תשכח | תזכיר לי | להמשך | בהמשך | נותר | משימה נפרדת | עדיין חסר"
+            " | עדיין לא"
         ),
         2.5: (
-            "מחר | אחר כך | מאוחר יותר | בשבוע הבא | לפני השחרור | אחרי השחרור | טרם | לפתוח כרטיס | לפתוח טיקט"
-            " | לפני הגרסה"
+            "רצוי | מישהו צריך | ביום ראשון | ביום שני | ביום שלישי | ביום רביעי | ביום חמישי | בעתיד | בקיץ | בחורף"
+            " | כדאי גם | צריך גם | מחר | אחר כך | מאוחר יותר | בשבוע הבא | לפני השחרור | אחרי השחרור | טרם"
+            " | לפתוח כרטיס | לפתוח טיקט | לפני הגרסה"
         ),
         2: "נותרו | נשארו | צריך | יש ל* | נצטרך | כדאי להוסיף | חייבים | תצטרך | נדרש",
         1: "עוד | עדיין",
     },
     "de": {
         3: (
-            "todo | nächster schritt | nächste schritte | als nächstes | noch offen | offen ist | offen bleibt"
+            "eigenen commit | eigener commit | separaten commit | separater pr | ins backlog | nächsten monat"
+            " | nächsten sprint | am wochenende | ende des monats | bis ende | gibt es noch nicht | todo"
+            " | nächster schritt | nächste schritte | als nächstes | noch offen | offen ist | offen bleibt"
             " | bleibt noch | steht noch aus | stehen noch aus | fehlt noch | fehlen noch | muss noch | müssen noch"
             " | müssen wir noch | noch zu tun | nicht vergessen | erinnere mich | später noch | eigenes ticket"
             " | separates ticket | eigenen pr | noch nicht | sollten wir noch | zu erledigen"
         ),
         2.5: (
-            "^morgen | morgen | später | nächste woche | vor dem release | nach dem release | ausstehend"
-            " | irgendwann | offen | solltest du"
+            "jemand muss | jemand sollte | im frühjahr | im frühling | im sommer | im herbst | im winter | am montag"
+            " | am dienstag | am mittwoch | am donnerstag | am freitag | in zukunft | wäre noch | ^morgen | morgen"
+            " | später | nächste woche | vor dem release | nach dem release | ausstehend | irgendwann | offen"
+            " | solltest du"
         ),
         2: "müssen wir | sollte noch | sollten | wäre gut | muss … werden | müssen … werden",
         1: "noch | sollte",
     },
     "fr": {
         3: (
-            "todo | prochaine étape | prochaines étapes | reste à | il reste | restent à | il faut encore"
-            " | n'oublie pas | n'oubliez pas | rappelle-moi | à faire | pas encore | ticket séparé"
-            " | il manque encore | à terminer"
+            "commit séparé | pr séparée | dans le backlog | le mois prochain | au prochain sprint | ce week-end"
+            " | fin du mois | n'existe pas encore | todo | prochaine étape | prochaines étapes | reste à | il reste"
+            " | restent à | il faut encore | n'oublie pas | n'oubliez pas | rappelle-moi | à faire | pas encore"
+            " | ticket séparé | il manque encore | à terminer"
         ),
         2.5: (
-            "^demain | demain | plus tard | la semaine prochaine | avant la release | avant la mise en production"
-            " | un jour"
+            "quelqu'un doit | quelqu'un devrait | lundi | mardi | mercredi | jeudi | vendredi | à l'automne"
+            " | cet été | au printemps | cet hiver | à l'avenir | il faudrait aussi | ^demain | demain | plus tard"
+            " | la semaine prochaine | avant la release | avant la mise en production | un jour"
         ),
         2: "il faudra | il faudrait | il faut | devra | devrons | tu devras",
         1: "encore | reste",
     },
     "es": {
         3: (
-            "todo | próximo paso | próximos pasos | siguiente paso | queda por | quedan por | falta | faltan"
+            "commit aparte | pr aparte | al backlog | el próximo mes | el próximo sprint | el mes que viene"
+            " | la semana que viene | el fin de semana | fin de mes | todavía no existe | aún no existe | todo"
+            " | próximo paso | próximos pasos | siguiente paso | queda por | quedan por | falta | faltan"
             " | pendiente* | todavía hay que | aún hay que | no olvides | recuérdame | ticket aparte | por hacer"
             " | todavía no | aún no"
         ),
         2.5: (
-            "^queda | ^quedan | ^mañana | mañana | más tarde | más adelante | la próxima semana"
-            " | antes del lanzamiento | antes de publicar | algún día"
+            "alguien tiene que | alguien debe | alguien debería | el lunes | el martes | el miércoles | el jueves"
+            " | el viernes | en otoño | en verano | en invierno | en el futuro | ^queda | ^quedan | ^mañana | mañana"
+            " | más tarde | más adelante | la próxima semana | antes del lanzamiento | antes de publicar | algún día"
         ),
         2: "hay que | habrá que | habría que | tenemos que | deberás",
         1: "todavía | aún",
     },
     "it": {
         3: (
-            "todo | prossimo passo | prossimi passi | resta da | restano da | rimane da | manca ancora | mancano"
-            " | bisogna ancora | non dimenticare | ricordami | da fare | non ancora | ticket separato | in sospeso"
+            "commit separato | pr separata | nel backlog | il mese prossimo | al prossimo sprint"
+            " | nel fine settimana | a fine mese | fine mese | non esiste ancora | todo | prossimo passo"
+            " | prossimi passi | resta da | restano da | rimane da | manca ancora | mancano | bisogna ancora"
+            " | non dimenticare | ricordami | da fare | non ancora | ticket separato | in sospeso"
         ),
-        2.5: "^domani | domani | più tardi | più avanti | la prossima settimana | prima del rilascio",
+        2.5: (
+            "qualcuno deve | qualcuno dovrebbe | lunedì | martedì | mercoledì | giovedì | venerdì | in autunno"
+            " | in estate | in inverno | in futuro | mancherebbe | ^domani | domani | più tardi | più avanti"
+            " | la prossima settimana | prima del rilascio"
+        ),
         2: "bisogna | bisognerà | occorre | dobbiamo | andrebbe | dovrai",
         1: "ancora | manca",
     },
     "pt": {
         3: (
-            "próximo passo | próximos passos | falta | faltam | ainda precisa* | ainda falta | pendente*"
-            " | não esqueça | não esquecer | me lembre | por fazer | ainda não | ticket separado | resta | restam"
+            "commit separado | pr separado | no backlog | no próximo mês | mês que vem | semana que vem"
+            " | próximo sprint | fim de semana | fim do mês | ainda não existe | próximo passo | próximos passos"
+            " | falta | faltam | ainda precisa* | ainda falta | pendente* | não esqueça | não esquecer | me lembre"
+            " | por fazer | ainda não | ticket separado | resta | restam"
         ),
-        2.5: "^amanhã | amanhã | mais tarde | na próxima semana | antes do lançamento | futuramente",
+        2.5: (
+            "alguém precisa | alguém tem que | segunda-feira | terça-feira | quarta-feira | quinta-feira"
+            " | sexta-feira | no outono | no verão | no inverno | no futuro | ^amanhã | amanhã | mais tarde"
+            " | na próxima semana | antes do lançamento | futuramente"
+        ),
         2: "precisamos | é preciso | será preciso | temos que | deveria",
         1: "ainda",
     },
     "inside": {
         3: (
-            "下周再|来週|明日以降|다음 주에|TODO|残タスク|残りは|残って|次のステップ|次は|まだ未|未対応|未実装"
-            "|忘れずに|後で|あとで|別のPR|別PR|別チケット|今後の課題|まだ必要|待办|下一步|还需要|還需要|还没|还要"
-            "|剩下|别忘了|以后再|后续|稍后|未完成|다음 단계|남은|아직|나중에|잊지 말|후속|별도 PR|별도 이슈"
+            "来月|月末に|次回|誰かが|別途|まだありません|バックログ|将来的に|下个月|月底|周末再|有人需要|还没有"
+            "|单独的|以后|다음 달|월말|주말에|누군가|별도로|아직 없|백로그|下周再|来週|明日以降|다음 주에|TODO"
+            "|残タスク|残りは|残って|次のステップ|次は|まだ未|未対応|未実装|忘れずに|後で|あとで|別のPR|別PR"
+            "|別チケット|今後の課題|まだ必要|待办|下一步|还需要|還需要|还没|还要|剩下|别忘了|以后再|后续|稍后|未完成"
+            "|다음 단계|남은|아직|나중에|잊지 말|후속|별도 PR|별도 이슈"
         ),
         2: (
             "必要があります|する必要|明日|来週|リリース前|べき|明天|下周|发布前|需要|내일|다음 주|릴리스 전"

@@ -74,7 +74,12 @@ def _weigh_agent(c: Candidate, session: Session, *, last: bool, fixing: bool) ->
     if lesson and fixing:
         lesson += 0.5
     standing = 0.5 + 0.4 * (not c.cue("self")) + 0.4 * c.technical + 0.5 * bool(c.cue("limit"))
-    standing += 0.5 * bool(c.cue("connect")) + 0.4 * session.edits_after(c.at) - 0.4 * min(2.0, done)
+    standing += (
+        0.5 * bool(c.cue("connect"))
+        + 0.4 * session.edits_after(c.at)
+        + 0.4 * session.diagnosing(c)
+        - 0.4 * min(2.0, done)
+    )
     if c.announced in ("action", "chatter") or c.short or "chatter" in c.cues:
         standing = 0.0
     if c.closing and c.opens and session.edits.get(c.turn):
