@@ -165,7 +165,7 @@ class Model:
                 by_parent.setdefault(node.parent, []).append(name)
         dead: set[str] = set()
         for parent, prompts in by_parent.items():
-            if parent is None:
+            if parent not in self.nodes:
                 continue
             typed = [n for n, name in enumerate(prompts) if self.nodes[name].prompt == "typed"]
             if typed:

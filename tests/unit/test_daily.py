@@ -257,6 +257,33 @@ def test_a_character_torn_in_two_leaves_nothing() -> None:
     assert note[half.end :].endswith("Österreich\n".encode())
 
 
+@pytest.mark.parametrize("above", ["", "one more line\n"])
+@pytest.mark.parametrize("base", ["", "# Mine\n\ntext\n", HEAD + "\n" + section(OTHER), "```\ncode\r\n", "text"])
+@pytest.mark.parametrize(
+    "behind",
+    ["", "\n", "my text", "\n- buy milk\n", "### Mine\n", "- [ ] x\n", "Été\n", "%% my comment %%\n", "\n\n# Mine"],
+)
+def test_recovery_from_every_cut(base: str, behind: str, above: str) -> None:
+    before = base.encode()
+    planned = append_text(before or None, BLOCK, DAY)
+    for cut in range(len(planned) + 1):
+        note = (above.encode() + before) + planned[:cut] + behind.encode()
+        match half_written(note, len(before), planned):
+            case Written():
+                pass
+            case HalfWritten(start, end):
+                note = note[:start] + note[end:]
+                assert half_written(note, len(before), planned) == NotWritten()
+                note += append_text(note or None, BLOCK, DAY)
+            case _:
+                note += append_text(note or None, BLOCK, DAY)
+        assert note.startswith((above + base).encode())
+        assert behind.encode() in note[len(above + base) :]
+        found = [f.mark for f in find_markers(note) if f.key == KEY]
+        assert found == [Mark.START, Mark.BLOCK, Mark.END]
+        assert isinstance(half_written(note, len(before), planned), Written)
+
+
 def test_a_half_that_moved() -> None:
     for cut in (b"14:20)", b"9f2c41d", b"**Key", b"%% /afterword"):
         note = b"a new first line\n" + BASE + PLANNED[: torn(cut)]

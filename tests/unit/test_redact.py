@@ -49,7 +49,7 @@ def test_redacted_is_a_string_whose_methods_give_plain_strings(redactor: Redacto
     assert text == "plain"
     assert type(text + "x") is str
     assert type(text[1:]) is str
-    assert type("".join([text, text])) is str
+    assert type(" ".join([text, text])) is str  # noqa: FLY002 - the join is what is tested
 
 
 def test_stored_and_empty_are_redacted() -> None:
@@ -75,7 +75,7 @@ def test_rules_are_well_formed() -> None:
         assert rule.group <= pattern.groups
         assert rule.opener <= pattern.groups
         assert bool(rule.starts) != bool(rule.needs), rule.kind
-        assert all(start == start.lower() or not start.isascii() for start in rule.starts), rule.kind
+        assert all(start.encode() == start.encode().lower() for start in rule.starts), rule.kind
         assert "(?=" not in rule.pattern
         assert "(?!" not in rule.pattern
         assert "(?<" not in rule.pattern
@@ -387,7 +387,7 @@ def test_log_message_arguments_and_extra_are_redacted(logger: logging.Logger, re
 def test_log_traceback_is_redacted(logger: logging.Logger, redactor: Redactor) -> None:
     stream = _logged(logger, redactor)
     try:
-        raise ValueError(f"token {GITHUB}")
+        raise ValueError(f"token {GITHUB}")  # noqa: TRY301 - a traceback is wanted
     except ValueError:
         logger.exception("failed", stack_info=True)
     assert GITHUB not in stream.getvalue()

@@ -123,6 +123,8 @@ POSITIVE: list[tuple[str, str, str]] = [
     ("password", "hasło: Zaq12wsx!", "Zaq12wsx!"),
     ("password", "סיסמה: Abc12345!", "Abc12345!"),
     ("password", "contraseña: Clav3!secreta", "Clav3!secreta"),
+    ("password", "CONTRASEÑA: Clav3!secreta", "Clav3!secreta"),
+    ("api-key", f"API КЛЮЧ={A}", A),
     ("password", "mot de passe : Soleil42!", "Soleil42!"),
     ("password", "Passwort: Geheim42!", "Geheim42!"),
     ("password", "Kennwort = Geheim42", "Geheim42"),

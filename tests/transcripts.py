@@ -1,0 +1,154 @@
+"""Made-up transcripts for tests: whole stores as bytes, from a seed. Nothing in them is anybody's session."""
+
+import json
+import random
+import uuid
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+WORDS = (
+    "runner cache socket retry queue parser token index build flaky worker migration pool timeout schema lock "
+    "größe naïve żółw повтор кэш ошибка 接続プール 🚀 שגיאה deploy header buffer batch replica quota"
+).split()
+
+
+class ClaudeSession:
+    """A Claude Code transcript that grows line by line."""
+
+    def __init__(self, rng: random.Random, session: str | None = None, cwd: str = "/srv/orchard-api") -> None:
+        self._rng = rng
+        self.session = session or str(uuid.UUID(int=rng.getrandbits(128), version=4))
+        self.cwd = cwd
+        self.clock = datetime(2026, 3, 2, 9, tzinfo=UTC) + timedelta(minutes=rng.randrange(3000))
+        self.parent: str | None = None
+        self.lines: list[bytes] = []
+
+    def path(self, home: Path) -> Path:
+        return home / ".claude/projects/-srv-orchard-api" / f"{self.session}.jsonl"
+
+    def row(self, kind: str, **fields: Any) -> str:
+        """Add a row; returns its uuid."""
+        its_id = fields.pop("uuid", None) or str(uuid.UUID(int=self._rng.getrandbits(128), version=4))
+        parent = fields.pop("parent", self.parent)
+        row = {
+            "parentUuid": parent,
+            "isSidechain": False,
+            "userType": "external",
+            "cwd": self.cwd,
+            "sessionId": self.session,
+            "version": "2.1.250",
+            "uuid": its_id,
+            "timestamp": self.clock.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            "type": kind,
+            **fields,
+        }
+        self.lines.append(json.dumps(row, ensure_ascii=self._rng.random() < 0.2).encode() + b"\n")
+        self.clock += timedelta(seconds=self._rng.randrange(1, 40))
+        self.parent = its_id
+        return its_id
+
+    def prompt(self, text: str, **fields: Any) -> str:
+        return self.row("user", message={"role": "user", "content": text}, **fields)
+
+    def reply(self, text: str, **fields: Any) -> str:
+        return self.row("assistant", message=self._answer({"type": "text", "text": text}), **fields)
+
+    def command(self, command: str, output: str, *, failed: bool = False) -> None:
+        call = f"toolu_{self._rng.getrandbits(64):016x}"
+        self.row("assistant", message=self._answer({"type": "tool_use", "id": call, "name": "Bash", "input": {"command": command}}))
+        result = {"type": "tool_result", "tool_use_id": call, "content": output, "is_error": failed}
+        self.row("user", message={"role": "user", "content": [result]})
+
+    def compact(self) -> None:
+        self.row("system", subtype="compact_boundary", content="Conversation compacted", parent=None)
+
+    def pause(self, minutes: int) -> None:
+        self.clock += timedelta(minutes=minutes)
+
+    def _answer(self, block: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "id": f"msg_{self._rng.getrandbits(64):016x}",
+            "type": "message",
+            "role": "assistant",
+            "model": "claude-sonnet-4-5",
+            "content": [block],
+        }
+
+
+class CodexSession:
+    """A classic Codex rollout that grows line by line."""
+
+    def __init__(self, rng: random.Random, cwd: str = "/srv/orchard-web") -> None:
+        self._rng = rng
+        self.session = str(uuid.UUID(int=rng.getrandbits(128), version=4))
+        self.clock = datetime(2026, 3, 2, 9, tzinfo=UTC) + timedelta(minutes=rng.randrange(3000))
+        self.started = self.clock
+        self.cwd = cwd
+        self._turn = 0
+        self.lines: list[bytes] = []
+        self.add("session_meta", id=self.session, cwd=cwd, cli_version="0.134.0", source="cli")
+
+    def path(self, home: Path) -> Path:
+        name = f"rollout-{self.started.strftime('%Y-%m-%dT%H-%M-%S')}-{self.session}.jsonl"
+        return home / ".codex/sessions" / self.started.strftime("%Y/%m/%d") / name
+
+    def add(self, kind: str, **payload: Any) -> None:
+        row = {
+            "timestamp": self.clock.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            "type": kind,
+            "payload": payload,
+        }
+        self.lines.append(json.dumps(row, ensure_ascii=False).encode() + b"\n")
+        self.clock += timedelta(seconds=self._rng.randrange(1, 30))
+
+    def prompt(self, text: str) -> None:
+        self._turn += 1
+        self.add("turn_context", turn_id=f"turn-{self._turn}", cwd=self.cwd, model="gpt-5.2-codex")
+        self.add("response_item", type="message", role="user", content=[{"type": "input_text", "text": text}])
+        self.add("event_msg", type="user_message", message=text)
+
+    def reply(self, text: str) -> None:
+        self.add("event_msg", type="agent_message", message=text)
+        self.add("response_item", type="message", role="assistant", content=[{"type": "output_text", "text": text}])
+
+    def command(self, command: str, output: str, *, failed: bool = False) -> None:
+        call = f"call_{self._rng.getrandbits(64):016x}"
+        arguments = json.dumps({"cmd": command, "workdir": self.cwd})
+        self.add("response_item", type="function_call", name="exec_command", arguments=arguments, call_id=call)
+        text = f"Process exited with code {int(failed)}\nOutput:\n{output}"
+        self.add("response_item", type="function_call_output", call_id=call, output=text)
+
+    def compact(self) -> None:
+        self.add("compacted", message="", replacement_history=[])
+
+    def pause(self, minutes: int) -> None:
+        self.clock += timedelta(minutes=minutes)
+
+
+def sentence(rng: random.Random, length: int = 9) -> str:
+    words = rng.choices(WORDS, k=length)
+    return f"{words[0].capitalize()} {' '.join(words[1:])} {rng.getrandbits(24):06x}."
+
+
+def busy_session(rng: random.Random, parts: int) -> ClaudeSession | CodexSession:
+    """A session with `parts` stretches: prompts, replies, commands, rewinds, rollbacks, compactions, pauses."""
+    session: ClaudeSession | CodexSession = ClaudeSession(rng) if rng.random() < 0.6 else CodexSession(rng)
+    for _ in range(parts):
+        for _ in range(rng.randrange(1, 4)):
+            fork = session.parent if isinstance(session, ClaudeSession) else None
+            session.prompt(sentence(rng))
+            session.command(f"pytest -q {rng.choice(WORDS)}", sentence(rng, 30), failed=rng.random() < 0.3)
+            session.reply(f"We decided to keep the {rng.choice(WORDS)}. {sentence(rng, 12)}")
+            if rng.random() < 0.2:
+                if isinstance(session, ClaudeSession) and fork:
+                    session.prompt(sentence(rng), parent=fork)
+                    session.reply(sentence(rng))
+                elif isinstance(session, CodexSession):
+                    session.add("event_msg", type="thread_rolled_back", num_turns=1)
+        if rng.random() < 0.3:
+            session.compact()
+        session.pause(rng.choice((35, 50, 90, 600)))
+    session.prompt(sentence(rng))
+    session.reply(sentence(rng))
+    return session
