@@ -20,6 +20,7 @@ ECHO_BUDGET = 2_000_000
 _ECHO_SHARE = 20_000
 _ECHO_LEAST = 25
 _SOON = 12
+_WORK = frozenset((Kind.COMMAND, Kind.OUTPUT, Kind.READ, Kind.EDIT, Kind.CALL))
 
 
 @dataclass(slots=True)
@@ -47,6 +48,8 @@ class Candidate:
     """In the last reply before the next prompt of a person."""
     opens: bool
     """The first sentence of its reply."""
+    untried: bool
+    """Nothing was run, read or edited yet since the prompt before, and something will be: an announcement."""
     listed: bool
     announced: str
     """decision, lesson, action or chatter, when it stands under such a heading."""
@@ -115,6 +118,7 @@ class _Source:
     passage: Passage
     turn: int
     closing: bool
+    untried: bool
     next_prompt: int
     rank: int
     """Smaller is read first when the budget is short."""
@@ -174,20 +178,25 @@ def _sources(segment: DigestInput, prompts: Sequence[Prompt], requests: Sequence
     following = len(segment.passages)
     later_reply = False
     found: list[_Source] = []
+    worked: list[bool] = []
+    for at, passage in enumerate(segment.passages):
+        before = bool(worked) and worked[-1] and at not in person_at
+        worked.append(before or passage.kind in _WORK)
     for at in range(len(segment.passages) - 1, -1, -1):
         passage = segment.passages[at]
         if at in person_at:
-            found.append(_Source(at, passage, turns[at], False, following, 0 if turns[at] == 0 else 1))
+            found.append(_Source(at, passage, turns[at], False, False, following, 0 if turns[at] == 0 else 1))
             following, later_reply = at, False
         elif passage.kind is Kind.REPLY and passage.said_by is not SaidBy.MACHINE and passage.text.strip():
             closing = not later_reply
             later_reply = True
-            found.append(_Source(at, passage, turns[at], closing, following, 1 if closing else 2))
+            untried = not closing and not worked[at]
+            found.append(_Source(at, passage, turns[at], closing, untried, following, 1 if closing else 2))
     yield from reversed(found)
     end = len(segment.passages)
     for n, report in enumerate(segment.reports):
         if report.kind is Kind.REPLY and report.said_by is not SaidBy.MACHINE and report.text.strip():
-            yield _Source(end + n, report, len(requests) - 1, False, end, 2)
+            yield _Source(end + n, report, len(requests) - 1, False, False, end, 2)
 
 
 def _affordable(sources: Sequence[_Source]) -> list[_Source]:
@@ -246,10 +255,11 @@ def _candidate(order: int, source: _Source, sentence: Sentence, language: str, *
         next_prompt=source.next_prompt,
         closing=source.closing and not person,
         opens=opens,
+        untried=source.untried,
         listed=sentence.listed or bool(cues.label(sentence.text)),
         announced=cues.heading_part(cues.label(sentence.text)) or cues.heading_part(sentence.heading),
         box=sentence.box,
-        question=cues.is_question(sentence.text),
+        question=cues.is_question(sentence.text, person=person),
         prose=prose,
         short=len(sentence.text) < 16 and len(words) < 5,
         technical=cues.is_technical(sentence.text),

@@ -76,7 +76,9 @@ class Lexicon:
                 if cue.at_start and not (n in (0, lead) or _clause_starts(text, spans[n][0])):
                     continue
                 if _matches(cue.words, words, n):
-                    hits.setdefault(cue.part, []).append(cue.weight)
+                    # "We should" of a person is a wish for now; only plain deferrals are left for later.
+                    halved = person and cue.part == "action" and cue.weight <= 2
+                    hits.setdefault(cue.part, []).append(cue.weight / 2 if halved else cue.weight)
         if words and not person and _ANNOUNCES.get(language, _NEVER).match(words[lead]):
             hits.setdefault("chatter", []).append(1.0)
         if self._inside and _EAST.search(text):
@@ -199,7 +201,8 @@ _INJECTION = re.compile(
 
 
 _APPROVAL = re.compile(
-    r"(?:sounds good|makes sense|looks good|fair enough|good|great|nice|perfect|ok|okay|agreed|yes|yeah|no|right|true|sure"
+    r"(?:sounds good|makes sense|looks good|fair enough|good|great|nice|perfect|ok|okay|agreed|yes|yeah|no|right|true"
+    r"|sure"
     r"|dobrze|dobra|świetnie|tak|nie|хорошо|отлично|да|нет|ок|ладно|טוב|כן|לא|אוקיי|מצוין"
     r"|gut|ja|nein|in ordnung|passt|bien|d'accord|oui|non|vale|sí|no|bene|sì|certo|bom|sim|não)"
     r"(?:[,;:!.]|\s*[—–-])\s*(?:but|and|so|then|also)?\s*",
@@ -223,7 +226,13 @@ def is_technical(text: str) -> bool:
     return bool(_LATIN_TERM.search(text) or (_OTHER_SCRIPT.search(text) and _LATIN_WORD.search(text)))
 
 
-def is_question(text: str) -> bool:
+_ASKING = re.compile(r"(?:what|how|why|where|which|who|whose|when (?:do|does|did|will|can))\b", re.IGNORECASE)
+
+
+def is_question(text: str, *, person: bool = False) -> bool:
+    """Whether a sentence asks; people leave the question mark out."""
+    if person and _ASKING.match(text):
+        return True
     return text.rstrip("\"'”’»)*` ").endswith(_QUESTION_ENDS)
 
 

@@ -210,7 +210,14 @@ def _outcomes(
     wanted = request.bag if request else frozenset()
     rated: list[tuple[float, Candidate]] = []
     for c in replies:
-        if c.question or not c.prose or "chatter" in c.cues or c.announced in ("action", "chatter") or c.box == " ":
+        if (
+            c.question
+            or not c.prose
+            or c.untried
+            or "chatter" in c.cues
+            or c.announced in ("action", "chatter")
+            or c.box == " "
+        ):
             continue
         if part_of(c) or not chosen.free(c) or session.echoes(c):
             continue

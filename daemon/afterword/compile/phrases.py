@@ -171,14 +171,15 @@ LESSON: Table = {
             " | for the record"
         ),
         2.5: (
-            "gave only | gained only | only gave | only bought | only moved | only shifted | until they were"
-            " | matches all | bit us | only mask | only masks | only hides | only hid | would only | due to"
-            " | note that | remember that | note to self | worth knowing | worth noting | it was … that | not enough"
-            " | happens when | happens because | only works | only work | works only | silently | workaround"
-            " | makes no difference | red herring | does not support | doesn't support | came from | comes from"
-            " | the catch | caveat | pitfall | must … before | must … otherwise | needs … otherwise"
-            " | has to … before | have to … before | was wrong | ruled out | the problem is that | the issue is that"
-            " | trips over | the explanation | traced … to | boils down | the answer was | misleading | fyi"
+            "incompatible | not compatible | matters | heads-up | don't … against | gave only | gained only"
+            " | only gave | only bought | only moved | only shifted | until they were | matches all | bit us"
+            " | only mask | only masks | only hides | only hid | would only | due to | note that | remember that"
+            " | note to self | worth knowing | worth noting | it was … that | not enough | happens when"
+            " | happens because | only works | only work | works only | silently | workaround | makes no difference"
+            " | red herring | does not support | doesn't support | came from | comes from | the catch | caveat"
+            " | pitfall | must … before | must … otherwise | needs … otherwise | has to … before | have to … before"
+            " | was wrong | ruled out | the problem is that | the issue is that | trips over | the explanation"
+            " | traced … to | boils down | the answer was | misleading | fyi"
         ),
         2: (
             "@remember | without … fails | without … would | ignores | ignored | unless | so never | so always"
@@ -206,18 +207,18 @@ LESSON: Table = {
             " | nic nie dał*"
         ),
         2: (
-            "dlatego | inaczej | ignoruje | w przeciwnym razie | tylko wtedy | dopiero | wymaga | mimo że | chociaż"
-            " | zanim"
+            "kończ* się błędem | dlatego | inaczej | ignoruje | w przeciwnym razie | tylko wtedy | dopiero | wymaga"
+            " | mimo że | chociaż | zanim"
         ),
         1.5: "ponieważ | bo | gdyż | domyślnie | nie wolno | przez to",
         1: "więc | czyli | zawsze",
     },
     "ru": {
         3: (
-            "ничего не давал* | толку не было | ничего не меняет | ничего не изменил* | оказал* | причин* | виноват*"
-            " | виновник | не помогл* | не помогает | не сработал* | не работает | не работал* | проблема была"
-            " | дело в том | дело было | корень проблемы | вывод | урок | грабли | тупик | никогда … без"
-            " | решение было | исправление было | помогло | вызван* | проблема в том"
+            "бесполез* | ничего не давал* | толку не было | ничего не меняет | ничего не изменил* | оказал*"
+            " | причин* | виноват* | виновник | не помогл* | не помогает | не сработал* | не работает | не работал*"
+            " | проблема была | дело в том | дело было | корень проблемы | вывод | урок | грабли | тупик"
+            " | никогда … без | решение было | исправление было | помогло | вызван* | проблема в том"
         ),
         2.5: (
             "стоит помнить | имей* в виду | имейте в виду | надо помнить | обрати* внимание | запомни* | учти*"
@@ -254,9 +255,9 @@ LESSON: Table = {
             " | brachte nichts | herausgestellt"
         ),
         2.5: (
-            "wegen | beachte | zu beachten | merke | wichtig | reicht nicht | genügt nicht | passiert wenn"
-            " | stillschweigend | umgehung | unterstützt … nicht | funktioniert nur | kam daher | kommt daher"
-            " | achtung | vorsicht | ohne … schlägt"
+            "lässt sich nur | wegen | beachte | zu beachten | merke | wichtig | reicht nicht | genügt nicht"
+            " | passiert wenn | stillschweigend | umgehung | unterstützt … nicht | funktioniert nur | kam daher"
+            " | kommt daher | achtung | vorsicht | ohne … schlägt"
         ),
         2: (
             "deshalb | daher | sonst | andernfalls | ignoriert | nur wenn | erst wenn | erfordert | obwohl | trotz"
@@ -274,8 +275,9 @@ LESSON: Table = {
             " | ne sert à rien"
         ),
         2.5: (
-            "à cause de | à cause d* | attention | à noter | il faut savoir | ne suffit pas | silencieusement"
-            " | contournement | ne prend pas en charge | se produit quand | fonctionne que | retenir | important"
+            "à peine | à cause de | à cause d* | attention | à noter | il faut savoir | ne suffit pas"
+            " | silencieusement | contournement | ne prend pas en charge | se produit quand | fonctionne que"
+            " | retenir | important"
         ),
         2: "sinon | c'est pourquoi | ignore | seulement si | nécessite | bien que | malgré | avant de",
         1.5: "parce que | parce qu* | car | puisque | par défaut | toujours",
@@ -336,8 +338,8 @@ LESSON: Table = {
             "|도움이 되지 않|안 됐|작동하지 않|교훈|함정|문제는|원인:"
         ),
         2: (
-            "注意|ないと|しない限り|必ず|対応していない|ため、|导致|因为|否则|必须|切记|记住|不支持|주의|반드시"
-            "|않으면|지원하지 않|그래서"
+            "だけでした|だけで、|만으로는|只能|不能避免|注意|ないと|しない限り|必ず|対応していない|ため、|导致|因为"
+            "|否则|必须|切记|记住|不支持|주의|반드시|않으면|지원하지 않|그래서"
         ),
         1: "ため|だけでは|只有|才能|해야만",
     },
@@ -346,37 +348,42 @@ LESSON: Table = {
 ACTION: Table = {
     "en": {
         3: (
-            "backlog | separate change | separate pr | separate commit | own pr | own commit | own ticket"
-            " | separate issue | does not exist yet | doesn't exist yet | not … yet | next sprint | next month"
-            " | next quarter | next release | this weekend | at the weekend | on the weekend | end of the month"
-            " | end of the week | after the freeze | i would do next | would be next | not today | on the list"
-            " | when you find | when you have time | when there is time | leave … for later | left … for later"
-            " | ^todo | todo | fixme | next step | next steps | still need to | still needs to | still have to"
-            " | still to do | left to do | follow-up | followup | follow up | action item | remind me"
-            " | don't forget to | remains to be | should be done later | still missing | not done yet | not yet"
-            " | yet to be | still open | to be done | still needs | still need | later we | remaining work"
+            "not now | someday | some day | one day | next year | next version | next iteration | next milestone"
+            " | when we have | when i have time | when i'm back | i'd get to | didn't get to | did not get to"
+            " | haven't got to | another time | we'll see | to be decided | tbd | for milestone | for version"
+            " | for the next | after my holiday | after the holidays | after vacation | for the summer"
+            " | for the winter | until then | backlog | separate change | separate pr | separate commit | own pr"
+            " | own commit | own ticket | separate issue | does not exist yet | doesn't exist yet | not … yet"
+            " | next sprint | next month | next quarter | next release | this weekend | at the weekend"
+            " | on the weekend | end of the month | end of the week | after the freeze | i would do next"
+            " | would be next | not today | on the list | when you find | when you have time | when there is time"
+            " | leave … for later | left … for later | ^todo | todo | fixme | next step | next steps | still need to"
+            " | still needs to | still have to | still left to do | follow-up | followup | follow up | action item"
+            " | remind me | don't forget to | remains to be | should be done later | still missing | not done yet"
+            " | not yet | yet to be | still open | to be done | still needs | still need | later we | remaining work"
             " | remaining step | what's left | left for later | in a separate pr | in a later pr | separate ticket"
             " | open an issue | file an issue | file a ticket | open a ticket | still outstanding | next time"
             " | still has to | haven't … yet | hasn't … yet | remember to"
         ),
         2.5: (
-            "needs a fix | has to become | in spring | in summer | in autumn | in winter | in january | in february"
-            " | in march | in april | in june | in july | in august | in september | in october | in november"
-            " | in december | by monday | by friday | before *ing anything | i'd also | should follow | is missing"
-            " | are missing | still lacks | remains open | can wait | somebody … has to | somebody … should"
-            " | someone … has to | somebody … must | somebody … needs | will need | i'd still | on monday"
-            " | on tuesday | on wednesday | on thursday | on friday | @later | ^remaining | ^pending | ^later"
-            " | ^tomorrow | next week | tomorrow | before the release | before release | before merging"
-            " | before we merge | before we ship | after the release | needs a | eventually | someone should"
-            " | someone needs to | you'll need to | you will need to | you should | i have not | i haven't"
-            " | i did not touch | i didn't touch | not covered | another day | separately | outstanding"
-            " | at some point"
+            "would be nice | would be good | would be great | is a topic for | a topic for | not covered"
+            " | not included | not handled | not tested | needs a fix | has to become | in spring | in summer"
+            " | in autumn | in winter | in january | in february | in march | in april | in june | in july"
+            " | in august | in september | in october | in november | in december | by monday | by friday"
+            " | before *ing anything | should follow | is missing | are missing | still lacks | remains open"
+            " | can wait | somebody … has to | somebody … should | someone … has to | somebody … must"
+            " | somebody … needs | will need | i'd still | on monday | on tuesday | on wednesday | on thursday"
+            " | on friday | @later | ^remaining | ^pending | ^later | ^tomorrow | next week | tomorrow"
+            " | before the release | before release | before merging | before we merge | before we ship"
+            " | after the release | needs a | eventually | someone should | someone needs to | you'll need to"
+            " | you will need to | you should | i have not | i haven't | i did not touch | i didn't touch"
+            " | another day | separately | outstanding | at some point"
         ),
         2: (
-            "should be | needs to be | need to | needs to | have to be | remains | we should | should also | to do"
+            "should be | needs to be | need to | needs to | have to be | remains | we should | should also"
             " | worth adding | would be good to | once we"
         ),
-        1: "later | should | must | after | remaining | before",
+        1: "still | for now | later | should | must | after | remaining | before",
     },
     "pl": {
         3: (
@@ -388,13 +395,15 @@ ACTION: Table = {
             " | nadal trzeba | wciąż trzeba | do dokończenia | w następnej kolejności"
         ),
         2.5: (
-            "ktoś musi | ktoś powinien | we wtorek | w środę | w czwartek | w sobotę | wiosną | latem | jesienią"
-            " | zimą | w przyszłości | trzeba by | w poniedziałek | w piątek | ^jutro | jutro | później"
-            " | w przyszłym tygodniu | przed wydaniem | po wydaniu | przed wdrożeniem | należy jeszcze | jeszcze nie"
-            " | kiedyś | zgłoś | nie ruszałem | ^dalej | do sprawdzenia"
+            "przydałby się | przydałaby się | przydałoby się | dobrze byłoby | nie teraz | w przyszłym roku"
+            " | w następnym kwartale | po urlopie | po wakacjach | na wakacje | ktoś musi | ktoś powinien"
+            " | we wtorek | w środę | w czwartek | w sobotę | wiosną | latem | jesienią | zimą | w przyszłości"
+            " | trzeba by | w poniedziałek | w piątek | ^jutro | jutro | później | w przyszłym tygodniu"
+            " | przed wydaniem | po wydaniu | przed wdrożeniem | należy jeszcze | jeszcze nie | kiedyś | zgłoś"
+            " | nie ruszałem | ^dalej | do sprawdzenia"
         ),
         2: ("należy | trzeba | trzeba będzie | powinniśmy | warto dodać | przydałby się | przydałoby się | musisz"),
-        1: "jeszcze | powin*",
+        1: "nadal | wciąż | jeszcze | powin*",
     },
     "ru": {
         3: (
@@ -406,13 +415,14 @@ ACTION: Table = {
             " | ещё не сделано | по-прежнему нужно"
         ),
         2.5: (
-            "надо бы | кто-то должен | кому-то нужно | в понедельник | во вторник | в среду | в четверг | в пятницу"
-            " | в субботу | весной | летом | осенью | зимой | в будущем | ^завтра | завтра | позже"
-            " | на следующей неделе | перед релизом | после релиза | ещё не | еще не | пока не | заведи*"
-            " | когда-нибудь | не трогал* | ^дальше | предстоит"
+            "хорошо бы | было бы хорошо | неплохо бы | не сейчас | не сегодня | в следующем году"
+            " | в следующем квартале | в следующей версии | после отпуска | к лету | надо бы | кто-то должен"
+            " | кому-то нужно | в понедельник | во вторник | в среду | в четверг | в пятницу | в субботу | весной"
+            " | летом | осенью | зимой | в будущем | ^завтра | завтра | позже | на следующей неделе | перед релизом"
+            " | после релиза | ещё не | еще не | пока не | заведи* | когда-нибудь | не трогал* | ^дальше | предстоит"
         ),
         2: "нужно | надо | необходимо | следует | стоит добавить | придётся | придется | хорошо бы",
-        1: "ещё | еще",
+        1: "по-прежнему | всё ещё | все еще | ещё | еще",
     },
     "he": {
         3: (
@@ -422,9 +432,10 @@ ACTION: Table = {
             " | עדיין לא"
         ),
         2.5: (
-            "רצוי | מישהו צריך | ביום ראשון | ביום שני | ביום שלישי | ביום רביעי | ביום חמישי | בעתיד | בקיץ | בחורף"
-            " | כדאי גם | צריך גם | מחר | אחר כך | מאוחר יותר | בשבוע הבא | לפני השחרור | אחרי השחרור | טרם"
-            " | לפתוח כרטיס | לפתוח טיקט | לפני הגרסה"
+            "כדאי | היה טוב | יהיה טוב | לא עכשיו | לא היום | בשנה הבאה | ברבעון הבא | בגרסה הבאה | אחרי החופש"
+            " | אחרי החגים | רצוי | מישהו צריך | ביום ראשון | ביום שני | ביום שלישי | ביום רביעי | ביום חמישי"
+            " | בעתיד | בקיץ | בחורף | כדאי גם | צריך גם | מחר | אחר כך | מאוחר יותר | בשבוע הבא | לפני השחרור"
+            " | אחרי השחרור | טרם | לפתוח כרטיס | לפתוח טיקט | לפני הגרסה"
         ),
         2: "נותרו | נשארו | צריך | יש ל* | נצטרך | כדאי להוסיף | חייבים | תצטרך | נדרש",
         1: "עוד | עדיין",
@@ -439,13 +450,15 @@ ACTION: Table = {
             " | separates ticket | eigenen pr | noch nicht | sollten wir noch | zu erledigen"
         ),
         2.5: (
-            "jemand muss | jemand sollte | im frühjahr | im frühling | im sommer | im herbst | im winter | am montag"
-            " | am dienstag | am mittwoch | am donnerstag | am freitag | in zukunft | wäre noch | ^morgen | morgen"
-            " | später | nächste woche | vor dem release | nach dem release | ausstehend | irgendwann | offen"
-            " | solltest du"
+            "wäre gut | wäre schön | wäre nett | nicht jetzt | nicht heute | nächstes jahr | nächsten jahr"
+            " | nächsten quartal | nächsten version | nächsten release | nach dem urlaub | bei gelegenheit"
+            " | demnächst | jemand muss | jemand sollte | im frühjahr | im frühling | im sommer | im herbst"
+            " | im winter | am montag | am dienstag | am mittwoch | am donnerstag | am freitag | in zukunft"
+            " | wäre noch | ^morgen | morgen | später | nächste woche | vor dem release | nach dem release"
+            " | ausstehend | irgendwann | offen | solltest du"
         ),
         2: "müssen wir | sollte noch | sollten | wäre gut | muss … werden | müssen … werden",
-        1: "noch | sollte",
+        1: "weiterhin | noch | sollte",
     },
     "fr": {
         3: (
@@ -455,12 +468,14 @@ ACTION: Table = {
             " | ticket séparé | il manque encore | à terminer"
         ),
         2.5: (
-            "quelqu'un doit | quelqu'un devrait | lundi | mardi | mercredi | jeudi | vendredi | à l'automne"
+            "ce serait bien | il serait bien | pas maintenant | pas aujourd'hui | l'an prochain"
+            " | le trimestre prochain | la prochaine version | après les vacances | à la rentrée | on verra"
+            " | quelqu'un doit | quelqu'un devrait | lundi | mardi | mercredi | jeudi | vendredi | à l'automne"
             " | cet été | au printemps | cet hiver | à l'avenir | il faudrait aussi | ^demain | demain | plus tard"
             " | la semaine prochaine | avant la release | avant la mise en production | un jour"
         ),
         2: "il faudra | il faudrait | il faut | devra | devrons | tu devras",
-        1: "encore | reste",
+        1: "toujours | encore | reste",
     },
     "es": {
         3: (
@@ -471,12 +486,14 @@ ACTION: Table = {
             " | todavía no | aún no"
         ),
         2.5: (
-            "alguien tiene que | alguien debe | alguien debería | el lunes | el martes | el miércoles | el jueves"
-            " | el viernes | en otoño | en verano | en invierno | en el futuro | ^queda | ^quedan | ^mañana | mañana"
-            " | más tarde | más adelante | la próxima semana | antes del lanzamiento | antes de publicar | algún día"
+            "estaría bien | sería bueno | ahora no | hoy no | el próximo año | el próximo trimestre"
+            " | la próxima versión | después de las vacaciones | ya veremos | alguien tiene que | alguien debe"
+            " | alguien debería | el lunes | el martes | el miércoles | el jueves | el viernes | en otoño"
+            " | en verano | en invierno | en el futuro | ^queda | ^quedan | ^mañana | mañana | más tarde"
+            " | más adelante | la próxima semana | antes del lanzamiento | antes de publicar | algún día"
         ),
         2: "hay que | habrá que | habría que | tenemos que | deberás",
-        1: "todavía | aún",
+        1: "sigue | siguen | todavía | aún",
     },
     "it": {
         3: (
@@ -486,12 +503,13 @@ ACTION: Table = {
             " | non dimenticare | ricordami | da fare | non ancora | ticket separato | in sospeso"
         ),
         2.5: (
-            "qualcuno deve | qualcuno dovrebbe | lunedì | martedì | mercoledì | giovedì | venerdì | in autunno"
-            " | in estate | in inverno | in futuro | mancherebbe | ^domani | domani | più tardi | più avanti"
-            " | la prossima settimana | prima del rilascio"
+            "sarebbe bello | sarebbe utile | non adesso | non oggi | l'anno prossimo | il prossimo trimestre"
+            " | la prossima versione | dopo le ferie | vedremo | qualcuno deve | qualcuno dovrebbe | lunedì"
+            " | martedì | mercoledì | giovedì | venerdì | in autunno | in estate | in inverno | in futuro"
+            " | mancherebbe | ^domani | domani | più tardi | più avanti | la prossima settimana | prima del rilascio"
         ),
         2: "bisogna | bisognerà | occorre | dobbiamo | andrebbe | dovrai",
-        1: "ancora | manca",
+        1: "tuttora | ancora | manca",
     },
     "pt": {
         3: (
@@ -501,20 +519,22 @@ ACTION: Table = {
             " | por fazer | ainda não | ticket separado | resta | restam"
         ),
         2.5: (
-            "alguém precisa | alguém tem que | segunda-feira | terça-feira | quarta-feira | quinta-feira"
-            " | sexta-feira | no outono | no verão | no inverno | no futuro | ^amanhã | amanhã | mais tarde"
-            " | na próxima semana | antes do lançamento | futuramente"
+            "seria bom | seria legal | agora não | hoje não | no próximo ano | no próximo trimestre"
+            " | na próxima versão | depois das férias | veremos | alguém precisa | alguém tem que | segunda-feira"
+            " | terça-feira | quarta-feira | quinta-feira | sexta-feira | no outono | no verão | no inverno"
+            " | no futuro | ^amanhã | amanhã | mais tarde | na próxima semana | antes do lançamento | futuramente"
         ),
         2: "precisamos | é preciso | será preciso | temos que | deveria",
-        1: "ainda",
+        1: "continua | ainda",
     },
     "inside": {
         3: (
-            "来月|月末に|次回|誰かが|別途|まだありません|バックログ|将来的に|下个月|月底|周末再|有人需要|还没有"
-            "|单独的|以后|다음 달|월말|주말에|누군가|별도로|아직 없|백로그|下周再|来週|明日以降|다음 주에|TODO"
-            "|残タスク|残りは|残って|次のステップ|次は|まだ未|未対応|未実装|忘れずに|後で|あとで|別のPR|別PR"
-            "|別チケット|今後の課題|まだ必要|待办|下一步|还需要|還需要|还没|还要|剩下|别忘了|以后再|后续|稍后|未完成"
-            "|다음 단계|남은|아직|나중에|잊지 말|후속|별도 PR|별도 이슈"
+            "週明け|来年|次のバージョン|次のリリース|今日はやら|といいです|そのうち|いずれ|下个版本|下一版|明年|等下"
+            "|有空再|最好能|내년|다음 버전|나중으로|하면 좋겠|来月|月末に|次回|誰かが|別途|まだありません|バックログ"
+            "|将来的に|下个月|月底|周末再|有人需要|还没有|单独的|以后|다음 달|월말|주말에|누군가|별도로|아직 없"
+            "|백로그|下周再|来週|明日以降|다음 주에|TODO|残タスク|残りは|残って|次のステップ|次は|まだ未|未対応"
+            "|未実装|忘れずに|後で|あとで|別のPR|別PR|別チケット|今後の課題|まだ必要|待办|下一步|还需要|還需要|还没"
+            "|还要|剩下|别忘了|以后再|后续|稍后|未完成|다음 단계|남은|아직|나중에|잊지 말|후속|별도 PR|별도 이슈"
         ),
         2: (
             "必要があります|する必要|明日|来週|リリース前|べき|明天|下周|发布前|需要|내일|다음 주|릴리스 전"

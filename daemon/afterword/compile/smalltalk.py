@@ -133,20 +133,20 @@ REQUEST: Table = {
 OBSERVE: Table = {
     "all": {
         1: (
-            "again | on my | for me | nobody | stutters | slow | freezes | froze | wrong | weird | ugly | has | have"
-            " | had | was | were | ^that's | ^that is | ^this is | ^it's | ^it is | ^it | ^nice | ^good | ^great"
-            " | ^perfect | ^thanks | ^i see | ^i like | ^i think | ^i get | ^i got | ^interesting | ^sounds | ^looks"
-            " | ^hm | ^here is | ^here's | ^code below | still | crashes | crash | fails | failing | an error"
-            " | errors | broken | stuck | hangs | doesn't work | not working | happens | keeps | too | suspicious"
-            " | known to | ^i'll | ^i will | ^i can | ^i have | ^i just | ^i tried | ^i'm | ^we have | ^we've"
-            " | ^we're | there is | there are | nothing else | ^makes sense | ^ah | ^oh | ^wow | ^did | good enough"
-            " | same problem | nie działa | błąd | błędy | pada | wisi | wciąż | ^świetnie | ^super | dziękuję"
-            " | padła | wygasł | dostają | не работает | падает | ошибк* | ложится | висит | ^отлично | спасибо"
-            " | всё ещё | опять | у нас | ^я | לא עובד | נכשל* | שגיאה | נתקע* | ^יופי | ^מצוין | תודה | שוב"
-            " | מקבלים | funktioniert nicht | fehler | schlägt fehl | hängt | stürzt | ^prima | danke | immer noch"
-            " | schon wieder | bei mir | ne marche pas | erreur | plante | échoue | merci | ^parfait | arrivent"
-            " | no funciona | falla | cuelga | gracias | llegan | non funziona | errore | fallisce | grazie"
-            " | não funciona | erro | falha | obrigado"
+            "^i | huge | tiny | annoying | again | on my | for me | nobody | stutters | slow | freezes | froze"
+            " | wrong | weird | ugly | has | have | had | was | were | ^that's | ^that is | ^this is | ^it's"
+            " | ^it is | ^it | ^nice | ^good | ^great | ^perfect | ^thanks | ^i see | ^i like | ^i think | ^i get"
+            " | ^i got | ^interesting | ^sounds | ^looks | ^hm | ^here is | ^here's | ^code below | still | crashes"
+            " | crash | fails | failing | an error | errors | broken | stuck | hangs | doesn't work | not working"
+            " | happens | keeps | too | suspicious | known to | ^i'll | ^i will | ^i can | ^i have | ^i just"
+            " | ^i tried | ^i'm | ^we have | ^we've | ^we're | there is | there are | nothing else | ^makes sense"
+            " | ^ah | ^oh | ^wow | ^did | good enough | same problem | nie działa | błąd | błędy | pada | wisi"
+            " | wciąż | ^świetnie | ^super | dziękuję | padła | wygasł | dostają | не работает | падает | ошибк*"
+            " | ложится | висит | ^отлично | спасибо | всё ещё | опять | у нас | ^я | לא עובד | נכשל* | שגיאה"
+            " | נתקע* | ^יופי | ^מצוין | תודה | שוב | מקבלים | funktioniert nicht | fehler | schlägt fehl | hängt"
+            " | stürzt | ^prima | danke | immer noch | schon wieder | bei mir | ne marche pas | erreur | plante"
+            " | échoue | merci | ^parfait | arrivent | no funciona | falla | cuelga | gracias | llegan"
+            " | non funziona | errore | fallisce | grazie | não funciona | erro | falha | obrigado"
         )
     },
     "inside": {

@@ -73,23 +73,22 @@ def _weigh_agent(c: Candidate, session: Session, *, last: bool, fixing: bool) ->
     decision, lesson, action = c.cue("decision"), c.cue("lesson"), c.cue("action")
     if lesson and fixing:
         lesson += 0.5
-    standing = 0.5 + 0.4 * (not c.cue("self")) + 0.4 * c.technical + 0.5 * bool(c.cue("limit"))
-    standing += (
-        0.5 * bool(c.cue("connect"))
-        + 0.4 * session.edits_after(c.at)
-        + 0.4 * session.diagnosing(c)
-        - 0.4 * min(2.0, done)
-    )
+    standing = 0.6 + 0.4 * (not c.cue("self")) + 0.4 * c.technical + 0.5 * bool(c.cue("limit"))
+    standing += 0.5 * bool(c.cue("connect")) + 0.4 * session.edits_after(c.at) - 0.4 * min(2.0, done)
+    if session.diagnosing(c) or (c.closing and not c.opens):
+        standing += 0.4
+    elif c.closing:
+        standing -= 0.8  # the report of the work
     if c.announced in ("action", "chatter") or c.short or "chatter" in c.cues:
         standing = 0.0
-    if c.closing and c.opens and session.edits.get(c.turn):
-        standing -= 0.8  # the report of the work
+    elif c.untried:
+        standing -= 0.5
     c.weak = max(decision, lesson) < THRESHOLD
     lesson = max(lesson, standing) + 0.3 * min(lesson, standing)
     if decision >= 1.5 and c.cue("lesson"):
         decision += 0.4
     if action:
-        action += (0.5 if last else 0.0) if c.closing else -1.0
+        action += (1.0 if last and not c.opens else 0.5 if last else 0.0) if c.closing else -1.0
         action -= 0.8 if done >= 2 else 0.0
     size = -0.5 if c.short or len(c.text) > 240 else 0.0
     c.points = {"decision": decision - hedge + size, "lesson": lesson - hedge + size, "action": action + size}
