@@ -184,7 +184,7 @@ def main() -> int:
     print(f"{'target':16}{'':9}{'>= 0.80':>16}{'>= 0.75':>16}{'>= 0.85':>16}{'<= 0.15':>14}")
     if options.misses:
         for result in results:
-            if result.case.split != "held-out":
+            if result.case.split != "final":
                 lines = [*(f"missed {m}" for m in result.missed), *(f"JUNK {j}" for j in result.junk)]
                 lines += [f"misfiled {m}" for m in result.misfiled]
                 print(f"\n{result.case.name}", *lines, sep="\n  ")

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 
-from afterword.compile import phrases, smalltalk
+from afterword.compile import phrases, smalltalk, tasks
 from afterword.compile.sentences import words
 
 _TOKEN = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
@@ -137,8 +137,8 @@ def lexicon() -> Lexicon:
         (
             ("decision", phrases.DECISION),
             ("lesson", phrases.LESSON),
-            ("action", phrases.ACTION),
-            ("done", phrases.DONE),
+            ("action", tasks.ACTION),
+            ("done", tasks.DONE),
             ("hedge", smalltalk.HEDGE),
             ("chatter", smalltalk.CHATTER),
             ("proposal", smalltalk.PROPOSAL),

@@ -53,14 +53,15 @@ def _blocks(text: str) -> Iterator[tuple[str, str, bool, str]]:
     listed, box, heading, lead = False, "", "", ""
     fence, blank, was_list = "", True, False
 
-    def close() -> list[tuple[str, str, bool, str]]:
+    def close(*, before_list: bool = False) -> list[tuple[str, str, bool, str]]:
         nonlocal lines, lead
         if not lines:
             return []
         raw = normal(" ".join(lines))
         lines = []
         if not listed:
-            lead = raw if raw.rstrip("*_ ").endswith(_COLON) else ""
+            titled = before_list and len(raw) <= 40 and raw[-1:].isalnum()
+            lead = raw if titled or raw.rstrip("*_ ").endswith(_COLON) else ""
         return [(raw, lead or heading, listed, box)] if raw else []
 
     for line in text.split("\n"):
@@ -87,7 +88,7 @@ def _blocks(text: str) -> Iterator[tuple[str, str, bool, str]]:
         elif stripped[0] in "|>" or _RULE.match(stripped) or _TAG_LINE.match(stripped):
             yield from close()
         elif bullet:
-            yield from close()
+            yield from close(before_list=not listed)
             listed, box = True, (bullet.group(1) or bullet.group(2) or "").lower()
             lines = [stripped[bullet.end() :]]
             was_list = True
