@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 if TYPE_CHECKING:
-    from afterword.redact.rules import Rule
+    from afterword.redact.rule import Rule
 
 EngineName: TypeAlias = Literal["hyperscan", "re2", "python"]
 

@@ -7,10 +7,13 @@ import binascii
 import math
 import re
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from afterword.redact.words import EXPLICIT, NEUTRAL, TECH
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 LOOK = 512
 """Characters of a value that are looked at; longer values are judged by their beginning."""
@@ -33,8 +36,9 @@ _HASH = re.compile(r"(?:sha1|sha224|sha256|sha384|sha512|md5|blake2b|blake3)[-:=
 _EMAIL = re.compile(r"[A-Za-z0-9_.+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z]{2,})+")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?://|\\/\\/).*|data:.*|urn:.*|arn:.*", re.DOTALL)
 _VARIABLE = re.compile(
-    r"\$\$?[A-Za-z_][A-Za-z0-9_]*|\$[({].*|\$\$|\$\d|%[A-Za-z_][A-Za-z0-9_]*%|(?:%[-+0-9.]*[sdifrxq][:/ ]?)+|%\(.*|%\{.*"
-    r"|\{\{.*|\{[A-Za-z_%][^{}]*\}.*|<.*>|<[A-Za-z_].*|#\{.*|@\{.*|\[[A-Za-z _-]+\]|:[a-z_]+|@[A-Za-z_][A-Za-z0-9_]*"
+    r"\$\$?(?:[A-Za-z_]+|[A-Z_][A-Z0-9_]*)|\$[({].*|\$\$|\$\d|%[A-Za-z_][A-Za-z0-9_]*%"
+    r"|(?:%[-+0-9.]*[sdifrxq][:/ ]?)+|%\(.*|%\{.*"
+    r"|\{\{.*|\{[A-Za-z_%][^{}]*\}.*|<.*>|<[A-Za-z_].*|#\{.*|@\{.*|\[[A-Za-z _-]+\]|:[a-z_]+|@[A-Za-z_]+"
     r"|(?:op|vault|ssm|env|file|ref|secretsmanager|awssm|bw|pass)://?.*|(?:env|file|vault|secret|ref|ssm)[:.].*"
     r"|!(?:vault|secret|env|Ref|Sub|GetAtt).*|__[A-Za-z0-9_]+__|\.\.\..*",
     re.DOTALL,
@@ -124,7 +128,9 @@ def _excluded(value: Value) -> bool:
         return False
     if _IDENTIFIER.fullmatch(text) and "." in text and _names_secret(text):
         return True
-    if value.after in ("(", "[", "{") or (text[0] == "$" and value.after == ">"):
+    if value.after in ("(", "[", "{") or (
+        text[0] in "$@" and _IDENTIFIER.match(text, 1) and (text[1:].isidentifier() or value.after == ">")
+    ):
         return True
     return bool(_CALL.match(text)) or text[0] in "([{*&|=!?,;:/\\#" or "${" in text
 
@@ -260,7 +266,11 @@ def opaque(value: Value) -> bool:
 
 def env(value: Value) -> bool:
     """The value of a shell variable named for a password: a plain word counts, code does not."""
-    return password(Value(value.text, quoted=True)) and (value.quoted or not _CALL.match(value.text))
+    return password(Value(value.text, quoted=True)) and (value.quoted or not _calls(value.text))
+
+
+def _calls(text: str) -> bool:
+    return bool(_CALL.match(text)) and wordish(re.split(r"[(\[{<]", text, maxsplit=1)[0])
 
 
 def option(value: Value) -> bool:

@@ -7,15 +7,18 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from threading import Lock
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from afterword.domain.errors import UserError
 from afterword.redact import extent
 from afterword.redact.engines import Search, pick
 from afterword.redact.exits import Tally
 from afterword.redact.judge import CHECKS, LOOK, MARKER, Value
-from afterword.redact.rules import RULES, RULES_VERSION, Rule
+from afterword.redact.rules import RULES, RULES_VERSION
 from afterword.redact.text import _TOKEN, Redacted, mark
+
+if TYPE_CHECKING:
+    from afterword.redact.rule import Rule
 
 Json: TypeAlias = "str | int | float | bool | Mapping[str, Json] | Sequence[Json] | None"
 Span: TypeAlias = tuple[int, int, int]

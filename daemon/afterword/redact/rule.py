@@ -1,0 +1,27 @@
+"""The shape of a rule."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+LEFT: Final = r"(?:\b|\\[nrt])"
+"""A boundary, or an escape that ends in a letter, as in the JSON text `\\nghp_…`."""
+
+Until: TypeAlias = Literal["", "value", "line", "userinfo", "pem", "pem-tail"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """`group` is the secret; `opener` the group of the quote before it (0: none); `until` says how a value is
+    followed to its end ("": the group is all of it); `check` names the judgement in `judge.CHECKS`."""
+
+    kind: str
+    pattern: str
+    starts: tuple[str, ...]
+    group: int = 0
+    check: str = ""
+    until: Until = ""
+    opener: int = 0
+    needs: str = ""
+    """Without `starts`: a literal that is somewhere in every match."""
