@@ -171,9 +171,8 @@ def main() -> int:
         print(json.dumps({"version": 1, "ran_on": where, "targets": {**TARGETS, "junk": MAX_JUNK}, "splits": scores}))
         return 0
     print(f"Python {platform.python_version()} on {platform.system()} {platform.machine()}")
-    print(
-        f"{'split':16}{'sessions':>9}{'decisions':>16}{'lessons':>16}{'actions':>16}{'junk':>14}{'misfiled':>10}{'cpu ms':>9}"
-    )
+    heads = "".join(f"{part:>16}" for part in PARTS)
+    print(f"{'split':16}{'sessions':>9}{heads}{'junk':>14}{'misfiled':>10}{'cpu ms':>9}")
     for name, score in scores.items():
         row = f"{name:16}{score['sessions']:>9}"
         for part in PARTS:

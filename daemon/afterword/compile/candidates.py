@@ -78,6 +78,7 @@ class Session:
     requests: list[Prompt]
     """Those that ask for something."""
     candidates: list[Candidate]
+    turns: dict[int, list[Candidate]]
     centre: Centre
     language: str
     edits: dict[int, int]
@@ -85,6 +86,10 @@ class Session:
     edited_at: list[int]
     replied: frozenset[int]
     outputs: list[tuple[int, str]]
+
+    def of_turn(self, turn: int) -> list[Candidate]:
+        """The sentences of a request and of what was said after it, in order."""
+        return self.turns.get(turn, [])
 
     def edits_after(self, at: int) -> bool:
         """Whether files are edited soon after this passage."""
@@ -136,11 +141,13 @@ def read(segment: DigestInput) -> Session:
     sources = _affordable(sources)
     language = cues.language(" ".join(source.passage.text[:400] for source in sources[:60]))
     candidates: list[Candidate] = []
+    turns: dict[int, list[Candidate]] = {}
     bags: list[list[str]] = []
     for source in sources:
         for n, sentence in enumerate(_sentences(source.passage)):
             candidate = _candidate(len(candidates), source, sentence, language, opens=n == 0)
             candidates.append(candidate)
+            turns.setdefault(candidate.turn, []).append(candidate)
             bags.append(candidate.terms)
     turn_of = _turns(len(segment.passages), requests)
     edits: dict[int, int] = {}
@@ -154,6 +161,7 @@ def read(segment: DigestInput) -> Session:
         prompts=prompts,
         requests=requests,
         candidates=candidates,
+        turns=turns,
         centre=Centre(bags),
         language=language,
         edits=edits,
@@ -211,7 +219,7 @@ def _affordable(sources: Sequence[_Source]) -> list[_Source]:
         sizes = [min(len(source.passage.text), sum(_share(source.passage))) for source in group]
         total = sum(sizes)
         if total > left:
-            step = -(-total // max(1, left))
+            step = -(-total // max(1, left)) | 1  # odd: prompts and replies alternate
             group = group[::-step][::-1] if left > 0 else []
             total = sum(min(len(source.passage.text), sum(_share(source.passage))) for source in group)
         kept += group

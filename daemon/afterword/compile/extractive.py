@@ -23,7 +23,7 @@ from afterword.compile.fixes import Fix, fixes
 from afterword.compile.plans import open_steps
 from afterword.compile.rank import alike
 from afterword.compile.sentences import cut, normal, plain
-from afterword.compile.weigh import part_of, weigh
+from afterword.compile.weigh import is_done, part_of, weigh
 from afterword.domain.digest import Digest, DigestInput, Point
 from afterword.domain.items import Kind
 
@@ -32,6 +32,8 @@ _MOST_FIXES = 3
 _LIMITS = {"decision": MAX_DECISIONS, "lesson": MAX_LESSONS, "action": MAX_ACTIONS}
 _MOST_WEAK = {"decision": 4, "lesson": 3}
 """How many sentences without a cue phrase a part takes."""
+_LOOKED_AT = 100
+"""How many sentences of one part are looked at, best first."""
 _SAME = 0.65
 """From this shared weight on, two sentences of one part tell the same."""
 _RIGHT_TO_LEFT = frozenset(("he", "ar", "fa"))
@@ -88,10 +90,12 @@ def _pick(part: str, session: Session, chosen: _Chosen) -> list[Point]:
         return (-(c.points[part] + session.centre.near(c.terms) + (0.4 if c.closing else 0.0)), c.order)
 
     picked: list[Candidate] = []
-    for c in sorted((c for c in session.candidates if part_of(c) == part), key=rank):
+    for c in sorted((c for c in session.candidates if part_of(c) == part), key=rank)[:_LOOKED_AT]:
         if c.weak and sum(other.weak for other in picked) >= _MOST_WEAK.get(part, MAX_ACTIONS):
             continue
         if any(session.centre.overlap(c.bag, other.bag) >= _SAME for other in picked):
+            continue
+        if part == "action" and is_done(session, c):
             continue
         if chosen.free(c) and not (not c.person and session.echoes(c)):
             chosen.take(c)
@@ -105,11 +109,11 @@ def _context(session: Session, chosen: _Chosen, segment: DigestInput) -> Point:
     """What it was about: the first real request, or the title where the request says little."""
     title = cut(plain(normal(segment.title)), MAX_TEXT)
     for turn, prompt in enumerate(session.requests):
-        said = [c for c in session.candidates if c.turn == turn and c.person and (c.prose or c.question)]
+        said = [c for c in session.of_turn(turn) if c.person and (c.prose or c.question)]
         said = [c for c in said if "chatter" not in c.cues or c.question or len(said) == 1]
         free = [c for c in said if max(c.points.values(), default=0.0) < 3.0]
         if not free and title:
-            said = said[:1] or [c for c in session.candidates if c.turn == turn and c.person][:1]
+            said = said[:1] or [c for c in session.of_turn(turn) if c.person][:1]
             return Point(title, (prompt.item,), said[0].raw if said else normal(prompt.text))
         use = (free or said)[:2]
         if not use:
@@ -162,7 +166,7 @@ def _exchanges(session: Session, fixed: Sequence[Fix], chosen: _Chosen) -> list[
     spare: list[tuple[float, Candidate]] = []
     for turn, prompt in enumerate(session.requests):
         request = _request(session, turn, chosen)
-        replies = [c for c in session.candidates if c.turn == turn and not c.person]
+        replies = [c for c in session.of_turn(turn) if not c.person]
         rated = sorted(_outcomes(session, replies, request, chosen), key=lambda pair: (-pair[0], pair[1].order))
         outcome = rated[0] if rated else None
         spare += rated[1:]
@@ -194,7 +198,7 @@ def _exchanges(session: Session, fixed: Sequence[Fix], chosen: _Chosen) -> list[
 
 def _request(session: Session, turn: int, chosen: _Chosen) -> Candidate | None:
     """The sentence of a prompt that says best what was wanted."""
-    said = [c for c in session.candidates if c.turn == turn and c.person and not asks_nothing(c.text)]
+    said = [c for c in session.of_turn(turn) if c.person and not asks_nothing(c.text)]
     said = [c for c in said if c.at == session.requests[turn].at]
     free = [c for c in said if (c.prose or c.question) and chosen.free(c)]
     if not free:

@@ -48,8 +48,12 @@ class Centre:
         """The shared weight of two term sets over that of the smaller one."""
         if not one or not other:
             return 0.0
-        shared = math.fsum(self.weight(term) for term in sorted(one & other))
-        least = min(math.fsum(self.weight(term) for term in sorted(s)) for s in (one, other))
+        common = one & other
+        if not common:
+            return 0.0
+        # fsum rounds once, so the order of a set does not show.
+        shared = math.fsum(map(self.weight, common))
+        least = min(math.fsum(map(self.weight, one)), math.fsum(map(self.weight, other)))
         return shared / least if least > 0 else 0.0
 
 

@@ -42,7 +42,6 @@ def weigh(session: Session, fixed: Sequence[Fix]) -> None:
             _weigh_agent(c, session, last=c.turn == last_turn, fixing=any(a <= c.at <= b for a, b in windows))
         _announce(c)
     _accept_proposals(session)
-    _drop_done(session)
 
 
 def _weigh_person(c: Candidate, first: int) -> None:
@@ -120,16 +119,14 @@ def _accept_proposals(session: Session) -> None:
             c.weak = False
 
 
-def _drop_done(session: Session) -> None:
-    """An action the agent later reports as done is none."""
-    reports = [c for c in session.candidates if not c.person and c.cue("done") >= 1 and c.prose]
-    requests = [c for c in session.candidates if c.person and c.turn > 0]
-    for c in session.candidates:
-        if c.points.get("action", 0.0) < THRESHOLD:
-            continue
-        later = (r for r in reports if r.at > c.at and r.points.get("action", 0.0) < THRESHOLD)
-        asked = (r for r in requests if r.turn > c.turn and r.points.get("action", 0.0) < THRESHOLD)
-        if any(session.centre.overlap(c.bag, r.bag) >= 0.45 for r in later) or any(
-            session.centre.overlap(c.bag, r.bag) >= 0.6 for r in asked
-        ):
-            c.points["action"] = 0.0
+def is_done(session: Session, c: Candidate) -> bool:
+    """Whether an action was reported as done, or asked for again, later in the segment."""
+
+    def same(other: Candidate, least: float) -> bool:
+        return other.points.get("action", 0.0) < THRESHOLD and session.centre.overlap(c.bag, other.bag) >= least
+
+    return any(
+        same(other, 0.6) if other.person else other.cue("done") >= 1 and other.prose and same(other, 0.45)
+        for other in session.candidates
+        if other.at > c.at and (not other.person or other.turn > max(0, c.turn))
+    )
