@@ -308,6 +308,13 @@ def test_other_sections_are_never_taken_for_a_half() -> None:
         assert half_written(note, AT, PLANNED) == NotWritten()
 
 
+def test_a_quotation_is_never_taken_for_a_half() -> None:
+    quote = b"```\n%% afterword s-9f2c41d07a3b claude-code api laptop %%\n```\n"
+    assert half_written(quote, 0, PLANNED) == NotWritten()
+    note = quote + PLANNED[: torn(b"**Key")]
+    assert half_written(note, len(quote), PLANNED) == HalfWritten(len(quote), len(note))
+
+
 @pytest.mark.parametrize("line", [withdrawn_line(KEY, OTHER), forgotten_line(KEY)])
 def test_lone_lines(line: str) -> None:
     note = BASE + append_text(BASE, BLOCK, DAY)

@@ -184,13 +184,16 @@ def _remains(note: bytes, offset: int, planned: bytes) -> Remains:
         return _at_end(note, offset, planned)
     lead = planned[core_at : plan.start]
     marker = planned[plan.start : plan.end].partition(plan.key.encode())[0] + ref(plan.key, plan.rev).encode()
+    code = [(line_at, line_at + len(line)) for line_at, line, in_fence, _ in _lines(note) if in_fence]
     for match in re.finditer(re.escape(marker) + rb"(?![0-9a-z-])", note):
         at = match.start()
         if any(found.start == at and found.mark is not Mark.START for found in same):
             continue  # the key's withdrawn or forgotten line
+        if at != offset + plan.start and any(begin <= at < end for begin, end in code):
+            continue  # a person's quotation
         # The whole key stands here, so this is ours up to where it departs from the plan.
         stop = at + _common(note, at, planned, plan.start)
-        if any(found.mark is Mark.BLOCK and found.start >= stop for found in same):
+        if any(found.mark is Mark.BLOCK and found.start >= stop and not found.fenced for found in same):
             return Written(at)
         start = at - len(lead) if note[:at].endswith(lead) else at
         if isinstance(at_end := _at_end(note, offset, planned), HalfWritten) and at_end.end == stop:
@@ -237,11 +240,14 @@ def _leave_theirs(note: bytes, start: int, stop: int, planned: bytes, cut: int) 
         return stop - (cut - char_at) + 3  # an editor has saved our half character as U+FFFD
     ours = note[start : stop - (cut - char_at)].decode("utf-8", "replace")
     unsure = _UNSURE.search(ours, max(0, len(ours) - 80))
-    return start + len(ours[: unsure.start() if unsure else None].encode())
+    at = unsure.start() if unsure else len(ours)
+    if (ours[at:].encode() + note[stop:]).count(b"%%") % 2 and "%%" in ours[at:]:
+        at = ours.rindex("%%") + 2  # left alone it would hide all that follows; so it is ours
+    return start + len(ours[:at].encode())
 
 
-# What a person may have typed themselves: line ends, list, task and heading signs, the letters of one word.
-_UNSURE = re.compile(r"[-*+#>\[\] \t\r\n]*\w{0,24}\Z")
+# What a person may have typed themselves: line ends, list, task and comment signs, the letters of one word.
+_UNSURE = re.compile(r"[-*+#>%\[\] \t\r\n]*\w{0,24}\Z")
 
 
 def _common(note: bytes, at: int, planned: bytes, begin: int) -> int:
