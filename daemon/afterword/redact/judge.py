@@ -197,7 +197,13 @@ def _names_secret(text: str) -> bool:
 
 def _sentence_holds_secret(text: str) -> bool:
     words = [word.strip(".,:;()") for word in text.split()]
-    return len(words) <= 6 and any(len(word) >= 4 and _mixed(word) for word in words)
+    if len(words) <= 6 and any(len(word) >= 4 and _mixed(word) for word in words):
+        return True
+    # A passphrase is words without the little words that hold a sentence together.
+    return 4 <= len(words) <= 12 and all(
+        len(word) >= 3 and word.isalpha() and word.islower() and word not in NEUTRAL and word not in EXPLICIT
+        for word in words
+    )
 
 
 def _mixed(word: str) -> bool:
@@ -223,6 +229,21 @@ def strict(value: Value) -> bool:
         and not _UUID.fullmatch(text)
         and special + upper + lower + digit >= 3
     )
+
+
+_PLAIN = re.compile(r"[a-z]{4,16}[0-9]{1,4}")
+
+
+def said(value: Value) -> bool:
+    """A value after `the password is`: there a plain word with a number counts too."""
+    text = value.text.rstrip(".,:;!?")
+    plain = bool(_PLAIN.fullmatch(text)) and text not in TECH and not value.tight and value.after not in ("(", "[", "-")
+    return strict(value) or (plain and not _excluded(value))
+
+
+def shouted(value: Value) -> bool:
+    """A value after the mere word: it needs a sign that names and versions do not have."""
+    return strict(value) and any(c in "!@#$%^&*?~" for c in value.text)
 
 
 def key(value: Value) -> bool:
@@ -335,6 +356,8 @@ CHECKS: dict[str, Callable[[Value], bool]] = {
     "": always,
     "password": password,
     "strict": strict,
+    "said": said,
+    "shouted": shouted,
     "key": key,
     "weak": weak,
     "env": env,

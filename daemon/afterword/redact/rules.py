@@ -54,7 +54,7 @@ _ASSIGN = r"(?::=|=>|={1,3}|:|->|：|＝|%3[AaDd])"
 _TYPE = r"(?::? ?[&*A-Za-z][A-Za-z0-9_.\[\]|]{0,24} )?"
 _OPEN = r"\\{0,15}[\"'`]|“|‘|«|「|%22"
 _CTOR = r"(?:SecretStr\(|Secret\(|String::from\(|new String\(|[bruBRU@&]{1,2})?"
-_IS = r"(?: (?:is|was|ist|es|est|to|это)|:| \|)[*_]{0,2}[ \t]{1,4}"
+_IS = r"(?:(?: (?:is|was|ist|es|est|to|это)|:| \|)[*_]{0,2}[ \t]{1,4}|是(?::|：)?[ \t]{0,4}|は[ \t]{0,4})"
 _IS_QUOTED = r"(?: (?:is|was|ist|es|est|to|это)|:| =|,|\(| \|)?[*_]{0,2}[ \t]{0,4}"
 _GAP = r"[ \t]{0,24}"
 _BETWEEN = _SUFFIX + _CLOSE + _GAP + _TYPE + _ASSIGN + r"[*_]{0,2}" + _GAP
@@ -87,7 +87,7 @@ def _assigned(kind: str, words: str, starts: tuple[str, ...], check: str) -> tup
     )
 
 
-def _mentioned(words: str, starts: tuple[str, ...]) -> tuple[Rule, Rule]:
+def _mentioned(words: str, starts: tuple[str, ...]) -> tuple[Rule, ...]:
     """`the password is value`: prose, so the value has to look like one by itself."""
     return (
         Rule(
@@ -99,7 +99,16 @@ def _mentioned(words: str, starts: tuple[str, ...]) -> tuple[Rule, Rule]:
             "value",
             1,
         ),
-        Rule("password", rf"{words}{_CLOSE}{_IS}({_BARE_HEAD})", starts, 1, "strict", "value"),
+        Rule("password", rf"{words}{_CLOSE}{_IS}({_BARE_HEAD})", starts, 1, "said", "value"),
+        Rule("password", rf"{words}[ \t]{{1,4}}({_BARE_HEAD})", starts, 1, "shouted", "value"),
+        Rule(
+            "password",
+            rf"{words}{_CLOSE}[ \t]{{0,4}}:[ \t]{{0,4}}[|>]?[+-]?(?:\r?\n|\\n)[ \t]{{0,16}}({_BARE_HEAD})",
+            starts,
+            1,
+            "strict",
+            "value",
+        ),
     )
 
 
@@ -197,6 +206,32 @@ RULES: Final[tuple[Rule, ...]] = (
         ("mysql", "mariadb"),
         1,
         "password",
+    ),
+    Rule(
+        "password",
+        r"(?:(?:docker|podman|helm|az|oc)[^\x00-\x1f]{0,80} login[^\x00-\x1f]{0,200} -p"
+        r"|redis-cli[^\x00-\x1f]{0,200} -a) "
+        r"[\"']?([^\x00-\x20\"'$<{-][^\x00-\x20\"'`]{3,127})",
+        ("docker", "podman", "helm", "az", "oc", "redis-cli"),
+        1,
+        "option",
+    ),
+    Rule(
+        "basic-auth",
+        r"(?i:auth)[\"']?[ \t]{0,4}[=:][ \t]{0,4}[(\[][ \t]{0,4}\\{0,15}[\"'][^\x00-\x1f\"'\\]{1,64}"
+        r"\\{0,15}[\"'][ \t]{0,4},[ \t]{0,4}(\\{0,15}[\"'])([^\x00-\x1f\"'`\\<>]{4})",
+        ("auth",),
+        2,
+        "env",
+        "value",
+        1,
+    ),
+    Rule(
+        "basic-auth",
+        r"(?i:auth)\\{0,15}[\"'][ \t]{0,4}:[ \t]{0,4}\\{0,15}[\"']([A-Za-z0-9+/]{8,}={0,2})",
+        ("auth",),
+        1,
+        "basic",
     ),
     # Assignments
     *_assigned(

@@ -36,7 +36,7 @@ KEY_WORDS: tuple[str, ...] = (
     *("jwt_secret", "jwtsecret", "cookie_secret", "cookiesecret", "license_key", "licensekey"),
     *("storage_key", "admin_key", "subscription_key", "subscription-key", "functions_key", "functions-key"),
     *("token_secret", "tokensecret", "secret_token", "secrettoken", "oauth_token", "oauthtoken"),
-    *("_authtoken", "write_key", "writekey"),
+    *("_authtoken", "write_key", "writekey", "secret_key_base", "secretkeybase"),
 )
 """A machine made the value: eight characters or more, and not a word."""
 
@@ -95,6 +95,8 @@ NEUTRAL = frozenset(
     kennwort contraseña senha hasło пароль sting ssm sso mfa otp totp pin code codes sign signing signed signature
     claims claim issuer audience scope scopes grant implicit authorization authentication authenticate visible eye
     lock unlock remember me email mail phone address account accounts letters digits characters
+    please choose pick select something anything better longer shorter again later then when you can cannot could does
+    don did have has least more less than too also use used using see try sent needs need want make sure check keep
     """.split()  # noqa: SIM905 - a list would fill a page
 )
 """Words of code and of interfaces: a value made of these alone is none."""
