@@ -65,6 +65,10 @@ class Candidate:
     weak: bool = False
     """Chosen for where it stands and how it is built, without a cue phrase."""
 
+    @property
+    def request_like(self) -> bool:
+        return not cues.is_log_like(self.text) and len(self.text) <= 160
+
     def cue(self, part: str) -> float:
         return self.cues.get(part, 0.0)
 

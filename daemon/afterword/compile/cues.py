@@ -241,15 +241,19 @@ def is_injection(text: str) -> bool:
     return _INJECTION.search(text) is not None
 
 
+def is_log_like(text: str) -> bool:
+    return _LOG_LIKE.match(text) is not None
+
+
 def is_prose(text: str) -> bool:
     """Whether a sentence is made of words, not code, paths, log lines or a lead-in."""
-    if _LOG_LIKE.match(text) or text.endswith((":", "：")):
+    if is_log_like(text) or text.endswith((":", "：")):
         return False
     rest = _NOT_WORDS.sub(" ", text)
     letters = sum(map(str.isalpha, rest))
     if letters < 0.65 * len(rest.replace(" ", "")) or letters < 0.25 * len(text.replace(" ", "")):
         return False
-    if len(_EAST.findall(text)) >= 6:
+    if len(_EAST.findall(text)) >= 4:
         return True
     words = [word for word in _TOKEN.findall(rest) if word[0].isalpha()]
     return len(words) >= 2 and letters >= 6

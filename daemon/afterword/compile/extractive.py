@@ -28,6 +28,7 @@ from afterword.domain.digest import Digest, DigestInput, Point
 from afterword.domain.items import Kind
 
 _LEAST_EXCHANGES = 2
+_LEAST_OUTCOME = 0.9
 _MOST_FIXES = 3
 _LIMITS = {"decision": MAX_DECISIONS, "lesson": MAX_LESSONS, "action": MAX_ACTIONS}
 _MOST_WEAK = {"decision": 4, "lesson": 3}
@@ -116,6 +117,9 @@ def _context(session: Session, chosen: _Chosen, segment: DigestInput) -> Point:
             said = said[:1] or [c for c in session.of_turn(turn) if c.person][:1]
             return Point(title, (prompt.item,), said[0].raw if said else normal(prompt.text))
         use = (free or said)[:2]
+        if not use:
+            # A request too short for a sentence ("fix tests/a.py") is still one; pasted code or a log is not.
+            use = [c for c in session.of_turn(turn) if c.person and c.request_like][:1]
         if not use:
             continue
         if len(use) == 2 and (use[1].order != use[0].order + 1 or len(use[0].text) + len(use[1].text) >= MAX_CONTEXT):
@@ -228,6 +232,6 @@ def _outcomes(
         value = 0.8 * min(2.5, c.cues.get("done", 0.0)) + 1.5 * session.centre.overlap(c.bag, wanted)
         value += session.centre.near(c.terms) + (0.8 if c.closing else 0.0) + (0.4 if c.opens else 0.0)
         value -= 0.5 * c.cues.get("hedge", 0.0) + (0.6 if c.short else 0.0)
-        if value >= 1.2:
+        if value >= _LEAST_OUTCOME:
             rated.append((value, c))
     return rated

@@ -146,6 +146,8 @@ def _runs(passages: Sequence[Passage]) -> list[_Run]:
             continue
         output = outputs.get(at, [])
         error, error_item = _error(output)
+        if passages[at].exit_status == "interrupted":
+            continue
         failed = _failed(passages[at], output, error)
         runs.append(_Run(at, _shown(passages[at].text), key, failed, error if failed else "", error_item))
     return runs
