@@ -43,12 +43,8 @@ class Home:
             timeout=300,
             check=False,
         )
-        assert code is None or done.returncode == code, (
-            words,
-            done.returncode,
-            done.stdout[-2000:],
-            done.stderr[-4000:],
-        )
+        said = (words, done.returncode, done.stdout[-2000:], done.stderr[-4000:])
+        assert code is None or done.returncode == code, said
         return done
 
     def json(self, *words: str, code: int | None = 0, **env: str) -> dict[str, Any]:

@@ -7,10 +7,39 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-WORDS = (
-    "runner cache socket retry queue parser token index build flaky worker migration pool timeout schema lock "
-    "größe naïve żółw повтор кэш ошибка 接続プール 🚀 שגיאה deploy header buffer batch replica quota"
-).split()
+WORDS = [
+    "runner",
+    "cache",
+    "socket",
+    "retry",
+    "queue",
+    "parser",
+    "token",
+    "index",
+    "build",
+    "flaky",
+    "worker",
+    "migration",
+    "pool",
+    "timeout",
+    "schema",
+    "lock",
+    "größe",
+    "naïve",
+    "żółw",
+    "повтор",
+    "кэш",
+    "ошибка",
+    "接続プール",
+    "🚀",
+    "שגיאה",
+    "deploy",
+    "header",
+    "buffer",
+    "batch",
+    "replica",
+    "quota",
+]
 
 
 class ClaudeSession:
@@ -56,7 +85,10 @@ class ClaudeSession:
 
     def command(self, command: str, output: str, *, failed: bool = False) -> None:
         call = f"toolu_{self._rng.getrandbits(64):016x}"
-        self.row("assistant", message=self._answer({"type": "tool_use", "id": call, "name": "Bash", "input": {"command": command}}))
+        self.row(
+            "assistant",
+            message=self._answer({"type": "tool_use", "id": call, "name": "Bash", "input": {"command": command}}),
+        )
         result = {"type": "tool_result", "tool_use_id": call, "content": output, "is_error": failed}
         self.row("user", message={"role": "user", "content": [result]})
 

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 from homes import Home
@@ -63,7 +64,9 @@ def fault(rng: random.Random, done: Counter[str]) -> tuple[str, str]:
     return kind, f"kill@{point}#{nth}"
 
 
-def test_kills_at_random_points_leave_no_difference(tmp_path: Path) -> None:
+def test_kills_at_random_points_leave_no_difference(
+    tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
     rng = random.Random(SEED)
     home, calm = Home(tmp_path / "disturbed"), Home(tmp_path / "calm")
     feed = Feed(rng, home.path)
@@ -78,7 +81,7 @@ def test_kills_at_random_points_leave_no_difference(tmp_path: Path) -> None:
         assert sum(done.values()) < KILLS * 3, done
     while feed.give(more=False):
         pass
-    print(f"seed {SEED}: {sum(done.values())} kills, {dict(done)}, {len(feed.sessions)} sessions")
+    record_property("kills", f"seed {SEED}: {sum(done.values())} kills, {dict(done)}, {len(feed.sessions)} sessions")
     assert len(re.findall(r"^%% afterword s-", home.daily(), re.MULTILINE)) >= min(30, KILLS)
     home.run("up", "--once", "--settle", "0")
 

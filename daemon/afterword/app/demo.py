@@ -5,8 +5,8 @@ import tempfile
 from importlib.resources import as_file, files
 from pathlib import Path
 
-SEARCHES = ("TMPDIR", '"per-job temp directory"', "--project orchard-api pytest")
-"""Three searches that find something in the sample history."""
+SEARCHES = (("TMPDIR",), ('"per-job temp directory"',), ("--project", "harbor-api", "pytest"))
+"""Three searches that find something in the sample history, as the words of a command line."""
 
 
 def make_home() -> Path:

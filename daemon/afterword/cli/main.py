@@ -1,6 +1,5 @@
 """The command line: a lazy table of commands, one place where errors become words and exit codes."""
 
-import importlib
 import json
 import os
 import sys
@@ -8,22 +7,8 @@ from typing import Any
 
 import click
 
+from afterword.cli.commands import COMMANDS, imported
 from afterword.domain.errors import AfterwordError, Exit
-
-COMMANDS: dict[str, tuple[str, str]] = {
-    "up": ("afterword.cli.up:up", "Set up, take everything in, write it up, then watch."),
-    "run": ("afterword.cli.up:run", "The same without first-run talk, for systemd and launchd."),
-    "init": ("afterword.cli.setup:init", "Make a vault in a new or empty folder."),
-    "ingest": ("afterword.cli.up:ingest", "Read what is new in the stores, write no notes."),
-    "sources": ("afterword.cli.look:sources", "Which agents were found and what was read of them."),
-    "search": ("afterword.cli.look:search", "Find what was said or done, by exact words."),
-    "show": ("afterword.cli.look:show", "One session whole."),
-    "status": ("afterword.cli.state:status", "One screen: what runs, what is pending, how much there is."),
-    "doctor": ("afterword.cli.state:doctor", "Every known trouble with its fix."),
-    "config": ("afterword.cli.state:config", "The settings in force and where they come from."),
-    "version": ("afterword.cli.state:version", "Which version this is."),
-}
-"""Command → (module:attribute, one line of help); a module is imported when its command is used."""
 
 
 class LazyGroup(click.Group):
@@ -37,8 +22,7 @@ class LazyGroup(click.Group):
         del ctx
         if cmd_name not in COMMANDS:
             return None
-        module, _, name = COMMANDS[cmd_name][0].partition(":")
-        command: click.Command = getattr(importlib.import_module(module), name)
+        command: click.Command = imported(COMMANDS[cmd_name][0])
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

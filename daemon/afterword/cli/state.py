@@ -27,6 +27,14 @@ def status(*, as_json: bool, config: Config) -> None:
         say_json("status", found)
         return
     daemon, amounts, waiting = found["daemon"], found["ledger"], found["pending"]
+    waits = (
+        f"{waiting['sessions']} sessions to write up, {waiting['sections']} sections to place,"
+        f" {waiting['texts']} texts to index"
+    )
+    holds = (
+        f"{amounts['sessions']:,} sessions, {amounts['items']:,} items, {amounts['sections']:,} sections,"
+        f" {amounts['log']:,} log records"
+    )
     rows = [
         (
             "daemon",
@@ -40,14 +48,8 @@ def status(*, as_json: bool, config: Config) -> None:
             for n, root in enumerate(found["roots"])
         ),
         ("last capture", found["last_capture"] or "never"),
-        (
-            "pending",
-            f"{waiting['sessions']} sessions to write up, {waiting['sections']} sections to place, {waiting['texts']} texts to index",
-        ),
-        (
-            "ledger",
-            f"{amounts['sessions']:,} sessions, {amounts['items']:,} items, {amounts['sections']:,} sections, {amounts['log']:,} log records",
-        ),
+        ("pending", waits),
+        ("ledger", holds),
         ("semantic index", "off (not in this version)"),
     ]
     table(rows)

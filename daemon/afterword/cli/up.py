@@ -1,6 +1,7 @@
 """`up`, `run`, `ingest`: the commands that write."""
 
 import os
+import shlex
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,7 @@ import click
 from afterword.app import setup
 from afterword.app.config import Config, load
 from afterword.app.program import Program, machine_name, writer
+from afterword.cli.commands import WATCH, imported
 from afterword.cli.output import bar, config_option, json_option, note, say, say_json
 from afterword.domain.errors import Exit, NotSetUp
 from afterword.domain.settings import duration_us
@@ -127,12 +129,9 @@ def _ingest(program: Program, *, thorough: bool, stop: Callable[[], bool], only:
 
 
 def _watch(program: Program, *, quiet: bool) -> None:
-    from afterword.serve.loop import Daemon
-
-    daemon = Daemon(program, on_event=(lambda _what: None) if quiet else note)
     if not quiet:
         note("Watching. Ctrl-C stops; nothing is lost.")
-    daemon.run()
+    imported(WATCH)(program, (lambda _what: None) if quiet else note)
 
 
 def _summary(program: Program, done: "Sum", made: int, appended: int) -> dict[str, Any]:
@@ -181,7 +180,7 @@ def _demo(*, as_json: bool) -> int:
         done, made, appended = _pass(program, thorough=True, stop=Stop())
         summary = _summary(program, done, made, appended)
     if as_json:
-        say_json("up", {**summary, "home": str(home), "searches": list(SEARCHES)})
+        say_json("up", {**summary, "home": str(home), "searches": [shlex.join(words) for words in SEARCHES]})
         return Exit.DONE
     total = summary["ledger"]
     say(f"Made-up history: {total['sessions']} sessions, {total['items']} items, {total['sections']} sections.")
@@ -189,8 +188,8 @@ def _demo(*, as_json: bool) -> int:
     for note_path in sorted((Path(summary["vault"]) / config.settings.vault.daily).glob("*.md")):
         say(f"  {note_path}")
     say("Three searches to try:")
-    for query in SEARCHES:
-        say(f"  HOME={home} {_program()} search {query}")
+    for words in SEARCHES:
+        say(f"  HOME={home} {_program()} search {shlex.join(words)}")
     return Exit.DONE
 
 

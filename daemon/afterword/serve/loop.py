@@ -129,3 +129,8 @@ class Daemon:
             return False
         self._failures = 0
         return result
+
+
+def watch(program: Program, on_event: Callable[[str], None]) -> None:
+    """Watch with this program until a signal says stop; `on_event` is told in a sentence what was done."""
+    Daemon(program, on_event).run()
