@@ -4,14 +4,12 @@ Nothing a person or a tool wrote stays in the state; the tree itself (rewinds) i
 """
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
 from msgspec import Struct
 
 from afterword.capture.harness import claude_queue as queue
-from afterword.capture.harness import stores
 from afterword.capture.harness.claude_rows import KNOWN, META, QUIET, RECORDS, TITLES, Block, Record, ToolResult, whole
 from afterword.capture.harness.claude_speech import Heard, hear
 from afterword.capture.harness.claude_state import (
@@ -25,6 +23,7 @@ from afterword.capture.harness.claude_state import (
     remember_leaf,
     seen,
 )
+from afterword.capture.harness.claude_stores import roots, sources
 from afterword.capture.harness.claude_tools import called, picture, result_text
 from afterword.capture.harness.lenient import part, records
 from afterword.capture.harness.texts import tidy
@@ -35,81 +34,23 @@ from afterword.domain.events import (
     Facts,
     Fingerprint,
     Finish,
-    Found,
     Item,
     Key,
     Row,
     Skipped,
     TitleRank,
-    Where,
 )
 from afterword.domain.items import Kind, SaidBy
+
+__all__ = ["decode", "label", "name", "roots", "session_of", "sources", "start", "state_type"]
 
 name = "claude-code"
 label = "Claude Code"
 state_type = State
 
-_LOG = re.compile(r".+\.jsonl")
 _WORD = re.compile(r"[\w.-]{1,64}")
 _TOOL_USES = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
-_COWORK = Path("Library/Application Support/Claude/local-agent-mode-sessions")
 _TITLE_MAX = 300
-
-
-def roots(where: Where) -> list[Path]:
-    """Every folder that holds a `projects` folder, and the desktop's folder of folders on macOS."""
-    own = stores.overridden(where, "CLAUDE")
-    if own:
-        return own
-    found = stores.listed(where, "CLAUDE_CONFIG_DIR", ",") or [
-        where.home / ".claude",
-        where.home / ".config" / "claude",
-    ]
-    if where.platform == "darwin":
-        found.append(where.home / _COWORK)
-    return found
-
-
-def sources(root: Path) -> Iterator[Found]:
-    """Main transcripts, oldest first, then each project's sub-agents."""
-    if root.name == _COWORK.name:
-        for entry in stores.below(root, re.compile(r"local_.*"), 4):
-            if isinstance(entry, Found):
-                yield entry
-            elif stores.is_folder(entry):
-                yield from _projects(Path(entry.path) / ".claude" / "projects")
-    else:
-        yield from _projects(root / "projects")
-
-
-def _projects(folder: Path) -> Iterator[Found]:
-    try:
-        projects = [entry for entry in stores.entries(folder) if stores.is_folder(entry)]
-    except PermissionError:
-        yield Found(folder, "none", stores.NOT_LISTED)
-        return
-    for project in projects:
-        try:
-            inside = stores.entries(Path(project.path))
-        except PermissionError:
-            yield Found(Path(project.path), "none", stores.NOT_LISTED)
-            continue
-        logs = [entry for entry in inside if _LOG.fullmatch(entry.name)]
-        logs.sort(key=lambda entry: entry.name.startswith("agent-"))
-        mains = [entry for entry in logs if not entry.name.startswith("agent-")]
-        for entry in [*stores.oldest_first(mains), *logs[len(mains) :]]:
-            yield stores.line_log(entry)
-        for session in inside:
-            if not _LOG.fullmatch(session.name) and stores.is_folder(session):
-                yield from _agents(Path(session.path) / "subagents")
-
-
-def _agents(folder: Path) -> Iterator[Found]:
-    for entry in stores.below(folder, _LOG, 3):
-        if isinstance(entry, Found):
-            yield entry
-        elif entry.name != "journal.jsonl":
-            yield stores.line_log(entry)
 
 
 def start(path: Path) -> State:

@@ -128,10 +128,12 @@ def place(known: list[Mark], texts: list[str], fingerprint: Fingerprint) -> list
     an edition of the answer's first holds the whole answer so far.
     """
     marks = [mark(text, fingerprint) for text in texts]
-    aligned = bool(known) and _edition(known, [], texts[0], marks[0], fingerprint) == 0
+    # The first row of an answer holds new texts only, also where two are equal.
+    aligned = not known or _edition(known, set(), texts[0], marks[0], fingerprint) == 0
     places: list[int] = []
+    taken: set[int] = set()
     for n, text in enumerate(texts):
-        at = n if aligned else _edition(known, places, text, marks[n], fingerprint)
+        at = n if aligned else _edition(known, taken, text, marks[n], fingerprint)
         if at < len(known):
             known[at] = marks[n]
         elif len(known) < MARKS:
@@ -140,10 +142,11 @@ def place(known: list[Mark], texts: list[str], fingerprint: Fingerprint) -> list
         else:
             at = MARKS + n
         places.append(at)
+        taken.add(at)
     return places
 
 
-def _edition(known: list[Mark], taken: list[int], text: str, own: Mark, fingerprint: Fingerprint) -> int:
+def _edition(known: list[Mark], taken: set[int], text: str, own: Mark, fingerprint: Fingerprint) -> int:
     """Which known text this is, or becomes; `len(known)` for a new one."""
     free = [n for n in range(len(known)) if n not in taken]
     for n in free:

@@ -75,12 +75,13 @@ def session_of(state: State) -> str:
 def decode(line: bytes, state: State, fingerprint: Fingerprint) -> list[Decoded]:
     """Decode one complete line, changing `state`."""
     out: list[Decoded] = []
-    for record in records(line, LINES, whole_title if state.index else whole):
+    found = records(line, LINES, whole_title if state.index else whole)
+    for record in found:
         if isinstance(record, BadLine):
             out.append(record)
         elif state.index:
             out.extend(_titled(record))
-        elif record.payload is None:
+        elif record.payload is None and len(found) == 1:
             out.extend(_bare(line, record, state, fingerprint))
         else:
             Reading(state, fingerprint, out).line(record)

@@ -31,8 +31,8 @@ _EXIT = re.compile(r"^(?:Process exited with code|Exit code:) *(-?\d{1,10})\b", 
 _RUNNING = re.compile(r"^Process running with session ID *(\w{1,40})", re.MULTILINE)
 _BODY = re.compile(r"^Output:(?:\n|\Z)", re.MULTILINE)
 _HEAD_LINES = ("Exit code:", "Chunk ID:", "Wall time:", "Process exited", "Process running", "Command:")
-_FILE = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+?)\s*$", re.MULTILINE)
-_PATCH_END = re.compile(r"^\*\*\* End Patch\s*$", re.MULTILINE)
+_FILE = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+)$", re.MULTILINE)
+_PATCH_END = re.compile(r"^\*\*\* End Patch", re.MULTILINE)
 _ANY = msgspec.json.Decoder(dict[str, object])
 _WINDOWS = re.compile(r"[A-Za-z]:[\\/]|\\\\")
 
@@ -133,7 +133,7 @@ def patched(patch: str, cwd: str) -> list[tuple[str, str]]:
     for n, head in enumerate(heads):
         until = heads[n + 1].start() if n + 1 < len(heads) else stop
         text = patch[head.end() : until].strip("\n")
-        files.setdefault(absolute(head[2], cwd), []).append(text)
+        files.setdefault(absolute(head[2].strip(), cwd), []).append(text)
     return sorted((path, tidy("\n".join(texts))) for path, texts in files.items())
 
 
