@@ -444,6 +444,14 @@ def test_sub_agents() -> None:
     assert read([meta(T, source={"subagent": "review"}), context("t1"), *asked("x")]).view(T)["agent"] == "review"
 
 
+@pytest.mark.parametrize(("at", "said"), [("10:00:00.500", ["Look."]), ("10:00:00.000", [])])
+def test_a_sub_agent_under_its_parents_meta(at: str, said: list[str]) -> None:
+    lines = [meta(T, parent_thread_id=PARENT), meta(PARENT, "09:00:00.000"), context("t1", at), *asked("Look.")]
+    model = read(lines)
+    assert texts(model) == said
+    assert {i.said_by for i in model.items.values()} == {SaidBy.AGENT if said else SaidBy.PERSON}
+
+
 # Files and lines
 
 

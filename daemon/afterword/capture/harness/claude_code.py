@@ -59,7 +59,7 @@ def start(path: Path) -> State:
     below_session = folders.index("subagents") if "subagents" in folders[:4] else None
     if below_session is None and not path.stem.startswith("agent-"):
         return State(stem=path.stem)
-    stem = folders[below_session + 1] if below_session is not None else ""
+    stem = folders[below_session + 1] if below_session is not None else path.stem
     state = State(stem=stem, agent=path.stem.removeprefix("agent-"))
     try:
         meta = part(path.with_name(f"{path.stem}.meta.json").read_bytes(), META)

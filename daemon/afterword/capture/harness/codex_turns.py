@@ -104,7 +104,9 @@ class Place:
         if stamp is not None:
             # Such an id holds the time its turn began, which copying does not rewrite.
             return int(stamp[1] + stamp[2], 16) >= created_us // 1000
-        return self.time_us is not None and self.time_us > created_us + _SECOND_US
+        # Copied lines are stamped at once. A sub-agent's first turn follows sooner, and copies little or nothing.
+        pause_us = _SECOND_US if self.state.forked else _SECOND_US // 10
+        return self.time_us is not None and self.time_us > created_us + pause_us
 
     def _end_copy(self) -> None:
         state = self.state
