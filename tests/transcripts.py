@@ -7,39 +7,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-WORDS = [
-    "runner",
-    "cache",
-    "socket",
-    "retry",
-    "queue",
-    "parser",
-    "token",
-    "index",
-    "build",
-    "flaky",
-    "worker",
-    "migration",
-    "pool",
-    "timeout",
-    "schema",
-    "lock",
-    "größe",
-    "naïve",
-    "żółw",
-    "повтор",
-    "кэш",
-    "ошибка",
-    "接続プール",
-    "🚀",
-    "שגיאה",
-    "deploy",
-    "header",
-    "buffer",
-    "batch",
-    "replica",
-    "quota",
-]
+WORDS = tuple(
+    "runner cache socket retry queue parser token index build flaky worker migration pool timeout schema lock "  # noqa: SIM905
+    "größe naïve żółw повтор кэш ошибка 接続プール 🚀 שגיאה deploy header buffer batch replica quota".split()
+)
 
 
 class ClaudeSession:

@@ -10,7 +10,7 @@ import msgspec
 
 from afterword.app import setup
 from afterword.app.config import Config
-from afterword.app.program import redactor
+from afterword.app.reading import redactor
 from afterword.capture.sweep import StoreView
 from afterword.domain.errors import AfterwordError
 from afterword.store import fulltext

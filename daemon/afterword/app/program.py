@@ -1,41 +1,28 @@
 """The composition root: builds the program from its parts, for a writer and for readers."""
 
 import socket
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 
 from afterword.app import setup
 from afterword.app.config import Config, day_starts_at_min
+from afterword.app.reading import redactor, where
 from afterword.capture.sweep import Capture, Progress, Sum
 from afterword.compile.extractive import Extractive
 from afterword.compile.flush import Flush
 from afterword.domain.clock import Clock, Zones, clock_from
-from afterword.domain.events import Where
 from afterword.domain.settings import duration_us
 from afterword.domain.slugs import slug
 from afterword.redact.logs import install
-from afterword.redact.redactor import Redactor
 from afterword.store.fulltext import FullText
-from afterword.store.ledger.ledger import Ledger, open_reader, open_writer
+from afterword.store.ledger.ledger import Ledger, open_writer
 from afterword.store.lock import writer_lock
 from afterword.store.notes import DailyNotes, read_card
-
-
-def redactor(config: Config) -> Redactor:
-    """The redactor as the settings want it."""
-    wanted = config.settings.redact
-    return Redactor(wanted.engine, wanted.extra, wanted.allow)
 
 
 def machine_name(config: Config) -> str:
     """This machine's name in notes: a slug."""
     return slug(config.settings.machine.name or socket.gethostname().partition(".")[0], fallback="machine")
-
-
-def where(config: Config, env: Mapping[str, str]) -> Where:
-    return Where(dict(env), config.places.home, sys.platform)
 
 
 class Program:
@@ -134,17 +121,3 @@ def writer(config: Config, env: Mapping[str, str], command: str, *, settle_us: i
             yield program
         finally:
             program.close()
-
-
-@contextmanager
-def reader(config: Config) -> Iterator[Ledger]:
-    """The ledger, read-only."""
-    ledger = open_reader(config.places.state)
-    try:
-        yield ledger
-    finally:
-        ledger.close()
-
-
-def state_of(config: Config) -> Path:
-    return config.places.state

@@ -7,11 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
-from tzlocal import get_localzone_name
 
 from afterword.app import config
 from afterword.assets import asset
-from afterword.domain.clock import Zones
 from afterword.domain.errors import UserError
 from afterword.redact.redactor import Redactor
 from afterword.store import files
@@ -76,6 +74,8 @@ def template_files() -> list[str]:
 
 def system_zone() -> str:
     """The IANA name of this system's zone."""
+    from tzlocal import get_localzone_name  # noqa: PLC0415  # only `init` and `doctor` ask
+
     try:
         return str(get_localzone_name())
     except Exception:  # noqa: BLE001  # whatever a strange system says, days can be counted
@@ -117,10 +117,3 @@ def _plain(zones: "Iterable[tuple[str, str]]") -> list[list[str]]:
 
 def default_vault(home: Path) -> Path:
     return home / "Afterword"
-
-
-def zones_of(config_in_force: config.Config, ledger: Ledger) -> Zones:
-    """The vault's zones for a reader; UTC until a writer has settled them."""
-    found = registers.get(ledger, RecordKind.SETTING, "vault.zone")
-    changes = found.read(list[tuple[str, str]]) if found else []
-    return Zones(changes, config.day_starts_at_min(config_in_force.settings))

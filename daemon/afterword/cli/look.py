@@ -17,7 +17,7 @@ from afterword.domain.items import KIND_BY_WORD
 @config_option
 def sources(*, as_json: bool, config: Config) -> None:
     """Which agents' stores are on this machine, and what was read of them."""
-    from afterword.app.program import reader, where
+    from afterword.app.reading import reader, where
     from afterword.app.status import source_sums
     from afterword.capture.sweep import survey
 
@@ -74,7 +74,7 @@ def search(query: tuple[str, ...], *, as_json: bool, config: Config, limit: int,
     afterword search '"temp directory" race' --project api
     afterword search -- --force-with-lease
     """
-    from afterword.app.program import reader
+    from afterword.app.reading import reader
     from afterword.app.show import find
     from afterword.index.search import Filters
     from afterword.index.search import search as ask
@@ -146,13 +146,13 @@ def _role(kind: Any) -> str:
 
 
 def _project(cwd: str) -> str:
-    from afterword.compile.flush import project_of
+    from afterword.domain.slugs import project_of
 
     return project_of(cwd)
 
 
 def _zones(config: Config, ledger: Any) -> Any:
-    from afterword.app.setup import zones_of
+    from afterword.app.reading import zones_of
 
     return zones_of(config, ledger)
 
@@ -179,7 +179,7 @@ def show(session: str, *, everything: bool, as_json: bool, config: Config) -> No
 
     SESSION is the agent's own id, ours, a section's (s-…), or a unique beginning of one.
     """
-    from afterword.app.program import reader
+    from afterword.app.reading import reader
     from afterword.app.show import find, whole
 
     with reader(config) as ledger:

@@ -17,7 +17,7 @@ from afterword.domain.errors import Exit, NotSetUp
 @config_option
 def status(*, as_json: bool, config: Config) -> None:
     """What runs, what is watched, what is pending, how much there is."""
-    from afterword.app.program import reader, where
+    from afterword.app.reading import reader, where
     from afterword.app.status import status as ask
     from afterword.capture.sweep import survey
 
@@ -62,7 +62,7 @@ def status(*, as_json: bool, config: Config) -> None:
 @config_option
 def doctor(*, fingerprint: bool, explain: bool, as_json: bool, config: Config) -> int:
     """Look for known troubles and say how to mend each. Exit code 1 when something needs a person."""
-    from afterword.app.program import reader
+    from afterword.app.reading import reader
 
     if fingerprint:
         from afterword.app.fingerprint import fingerprint as hash_of
@@ -85,7 +85,7 @@ def _examine(config: Config, *, as_json: bool) -> int:
     from contextlib import ExitStack
 
     from afterword.app.doctor import Context, examine
-    from afterword.app.program import reader, where
+    from afterword.app.reading import reader, where
     from afterword.capture.sweep import survey
 
     with ExitStack() as stack:

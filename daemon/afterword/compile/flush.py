@@ -11,7 +11,7 @@ from afterword.domain.digest import DigestInput, Passage
 from afterword.domain.ids import SegmentKey
 from afterword.domain.items import Kind
 from afterword.domain.segments import Segment, cut
-from afterword.domain.slugs import slug
+from afterword.domain.slugs import project_of, slug
 from afterword.redact.redactor import Redactor
 from afterword.store.ledger import registers, segments, sessions
 from afterword.store.ledger.ledger import Ledger, RecordKind
@@ -172,11 +172,6 @@ class Flush:
         limit = _SAID_CHARS if member.kind in (Kind.PROMPT, Kind.REPLY) else _OTHER_CHARS
         shown = text if len(text) <= limit else f"{text[: limit // 2]}\n…\n{text[-limit // 2 :]}"
         return Passage(member.item.hex(), member.kind, shown, member.said_by, path, exit_status)
-
-
-def project_of(cwd: str) -> str:
-    """The project a working directory belongs to: the last part of its path."""
-    return cwd.replace("\\", "/").rstrip("/").rpartition("/")[2]
 
 
 def _within(segment: Segment, reported: list[Entry]) -> list[Entry]:

@@ -71,7 +71,8 @@ class DailyNotes:
         """
         if read_card(self._vault) is None:
             return 0
-        self._recover()
+        if not self._recover():
+            return 0
         self._look()
         todo = segments.unplaced(self._ledger)
         if not todo:
@@ -88,8 +89,8 @@ class DailyNotes:
         """The keys in all daily notes, as last looked at."""
         return {key for (keys,) in self._ledger.db.execute("SELECT keys FROM note") for key in keys.split()}
 
-    def _recover(self) -> None:
-        """Finish appends that were not confirmed."""
+    def _recover(self) -> bool:
+        """Finish appends that were not confirmed; False when somebody is writing there now: next time, then."""
         rows = self._ledger.db.execute("SELECT row, path, offset, bytes, sections FROM append ORDER BY row").fetchall()
         for row, name, offset, planned, placed in rows:
             path = files.inside(self._vault, name)
@@ -98,13 +99,14 @@ class DailyNotes:
             if isinstance(remains, HalfWritten):
                 assert note is not None
                 if _read(path) != note:
-                    continue  # somebody is writing there now: next time
+                    return False
                 files.replace(path, note[: remains.start] + note[remains.end :])
             with self._ledger.transaction(durable=True):
                 self._ledger.db.execute("DELETE FROM append WHERE row = ?", (row,))
                 if isinstance(remains, Written):
                     key, rev = msgspec.json.decode(placed, type=tuple[str, int])
                     self._confirm(key, rev, name)
+        return True
 
     def _look(self) -> None:
         """Read the markers of notes that changed; sections found in no note any more are to be appended again."""
