@@ -84,7 +84,7 @@ def test_a_command_that_failed_and_then_passed_is_an_exchange() -> None:
     )
     [fix] = [point for point in digest.exchanges if "failed" in point.text]
     assert fix.text == (
-        "`pytest -q tests/test_health.py` failed (E ConnectionError: refused), then passed after editing app/health.py"
+        "`pytest -q tests/test_health.py` failed (ConnectionError: refused), then passed after editing app/health.py"
     )
     assert fix.quote == "E ConnectionError: refused"
 
@@ -176,6 +176,13 @@ def test_yes_to_a_proposal_is_a_decision() -> None:
     ]
     talk.passages[-1] = Passage("f" * 32, Kind.PROMPT, "no", PERSON)
     assert not talk.digest().decisions
+
+
+def test_a_short_answer_is_shown_with_its_question() -> None:
+    talk = Talk().user("Filter the raw fixes of the vehicles.").agent("Done. Shall I also migrate the old rows?")
+    [point] = talk.user("yes but not now, after the audit").digest().actions
+    assert point.text == "Shall I also migrate the old rows? – yes but not now, after the audit"
+    assert len(point.items) == 2
 
 
 @pytest.mark.parametrize("word", ["yes", "continue", "ok", "/clear", "👍", "да", "כן", "はい", "…"])

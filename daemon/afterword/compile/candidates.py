@@ -95,6 +95,13 @@ class Session:
         """The sentences of a request and of what was said after it, in order."""
         return self.turns.get(turn, [])
 
+    def asked_before(self, c: Candidate) -> Candidate | None:
+        """The agent's question that a person's sentence answers: the last sentence said before it."""
+        if not c.opens or not c.order:
+            return None
+        before = self.candidates[c.order - 1]
+        return before if not before.person and before.question and before.next_prompt == c.at else None
+
     def edits_after(self, at: int) -> bool:
         """Whether files are edited soon after this passage."""
         n = bisect.bisect_left(self.edited_at, at)

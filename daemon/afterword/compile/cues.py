@@ -201,7 +201,8 @@ _INJECTION = re.compile(
 
 
 _APPROVAL = re.compile(
-    r"(?:sounds good|makes sense|looks good|fair enough|good|great|nice|perfect|ok|okay|agreed|yes|yeah|no|right|true"
+    r"(?:hi|hey|hello|cześć|hej|привет|היי|hallo|salut|bonjour|hola|ciao|olá|wow ok|great find|good find|ok ship it"
+    r"|sounds good|makes sense|looks good|fair enough|good|great|nice|perfect|ok|okay|agreed|yes|yeah|no|right|true"
     r"|sure"
     r"|dobrze|dobra|świetnie|tak|nie|хорошо|отлично|да|нет|ок|ладно|טוב|כן|לא|אוקיי|מצוין"
     r"|gut|ja|nein|in ordnung|passt|bien|d'accord|oui|non|vale|sí|no|bene|sì|certo|bom|sim|não)"
@@ -210,9 +211,13 @@ _APPROVAL = re.compile(
 )
 
 
+_JOINING = re.compile(r"^(?:and|also|but|so|oh|and also|und|i|oraz|а|и|et|y|e)\s+(?=\w)", re.IGNORECASE)
+
+
 def past_approval(text: str) -> str:
-    """The sentence without a leading "sounds good, but"; the whole where too little would be left."""
+    """The sentence without a leading "hey," or "sounds good, but"; the whole where too little would be left."""
     rest = _APPROVAL.sub("", text, count=1) if _APPROVAL.match(text) else text
+    rest = _JOINING.sub("", rest, count=1)
     return rest if len(rest.split()) >= 3 else text
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from afterword.compile.candidates import Candidate, Session, read
-from afterword.compile.cues import asks_nothing
+from afterword.compile.cues import asks_nothing, past_approval
 from afterword.compile.engine import (
     MAX_ACTIONS,
     MAX_CONTEXT,
@@ -27,6 +27,7 @@ from afterword.compile.weigh import is_done, part_of, weigh
 from afterword.domain.digest import Digest, DigestInput, Point
 from afterword.domain.items import Kind
 
+_ANSWER = 60
 _LEAST_EXCHANGES = 2
 _LEAST_OUTCOME = 0.9
 _MOST_FIXES = 3
@@ -83,7 +84,19 @@ class _Chosen:
 
 
 def _point(candidate: Candidate) -> Point:
-    return Point(cut(candidate.text, MAX_TEXT), (candidate.item,), candidate.raw)
+    return Point(cut(_shown(candidate), MAX_TEXT), (candidate.item,), candidate.raw)
+
+
+def _shown(c: Candidate) -> str:
+    return past_approval(c.text) if c.person else c.text
+
+
+def _answer(c: Candidate, session: Session) -> Point:
+    """The point of a sentence; a short answer gets the agent's question before it, or nobody knows what it settles."""
+    asked = session.asked_before(c) if c.person and len(c.text) < _ANSWER else None
+    if asked is None:
+        return _point(c)
+    return Point(cut(f"{cut(asked.text, 150)} – {c.text}", MAX_TEXT), (c.item, asked.item), c.raw)
 
 
 def _pick(part: str, session: Session, chosen: _Chosen) -> list[Point]:
@@ -103,7 +116,7 @@ def _pick(part: str, session: Session, chosen: _Chosen) -> list[Point]:
             picked.append(c)
             if len(picked) == _LIMITS[part]:
                 break
-    return [_point(c) for c in sorted(picked, key=lambda c: c.order)]
+    return [_answer(c, session) for c in sorted(picked, key=lambda c: c.order)]
 
 
 def _context(session: Session, chosen: _Chosen, segment: DigestInput) -> Point:
@@ -126,7 +139,7 @@ def _context(session: Session, chosen: _Chosen, segment: DigestInput) -> Point:
             use = use[:1]
         for c in use:
             chosen.take(c)
-        text = " ".join(c.text for c in use)
+        text = "".join(_shown(c) + ("" if c.text[-1] in "。！？" else " ") for c in use).strip()
         if title and len(text) < 40 and not alike(frozenset(title.lower().split()), frozenset(text.lower().split())):
             text = f"{title} – {text}"
         return Point(cut(text, MAX_CONTEXT), (prompt.item,), use[0].raw)
@@ -176,13 +189,13 @@ def _exchanges(session: Session, fixed: Sequence[Fix], chosen: _Chosen) -> list[
         spare += rated[1:]
         edits = min(3, session.edits.get(turn, 0))
         if outcome and request and chosen.free(request):
-            text = f"{cut(request.text.rstrip('.。:'), 100)} {arrow} {outcome[1].text}"
+            text = f"{cut(_shown(request).rstrip('.。:'), 100)} {arrow} {outcome[1].text}"
             point = Point(cut(text, MAX_TEXT), (outcome[1].item, prompt.item), outcome[1].raw)
             offers.append(_Exchange(prompt.at, outcome[0] + 0.3 * edits + 0.5, point, (request, outcome[1])))
         elif outcome:
             point = Point(cut(outcome[1].text, MAX_TEXT), (outcome[1].item, prompt.item), outcome[1].raw)
             offers.append(_Exchange(outcome[1].at, outcome[0] + 0.3 * edits, point, (outcome[1],)))
-        elif request and chosen.free(request) and (edits or session.answered(turn)):
+        elif request and _asks(request) and chosen.free(request) and (edits or session.answered(turn)):
             offers.append(_Exchange(prompt.at, 0.5 + 0.3 * edits, _point(request), (request,)))
     picked: list[_Exchange] = []
 
@@ -198,6 +211,10 @@ def _exchanges(session: Session, fixed: Sequence[Fix], chosen: _Chosen) -> list[
     most = max(_LEAST_EXCHANGES, min(4, len(picked) + 1))
     add((_Exchange(c.at, value, _point(c), (c,)) for value, c in rest if value >= 2.5), most)
     return [offer.point for offer in sorted(picked, key=lambda offer: offer.at)]
+
+
+def _asks(c: Candidate) -> bool:
+    return c.question or c.cue("request") > 0
 
 
 def _request(session: Session, turn: int, chosen: _Chosen) -> Candidate | None:

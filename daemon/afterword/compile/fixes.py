@@ -108,7 +108,7 @@ def _fix(before: list[_Run], passing: _Run, passages: Sequence[Passage], languag
     other = cut(passing.command, MAX_COMMAND).replace("`", "'")
     text = f"`{command}` {words[0]}"
     if error:
-        text += f" ({cut(error.error, MAX_ERROR)})"
+        text += f" ({cut(error.error.removeprefix('E '), MAX_ERROR)})"
     text += ", " + (words[1] if other == command else words[2].format(other=other))
     if paths:
         shown = ", ".join(paths[:3]) + ("…" if len(paths) > 3 else "")

@@ -176,8 +176,8 @@ def plain(raw: str) -> str:
         part = _STRONG.sub(r"\2", part)
         parts[n] = _STRESS.sub(lambda found: found.group(1) or found.group(2), part)
     # Stress around code ("**`x`**") is split by the code itself.
-    joined = normal("".join(parts)).replace("**", "").replace("``", "")
-    return _LEADING.sub("", joined).strip()
+    joined = "".join(parts).replace("**", "").replace("``", "")
+    return normal(_LEADING.sub("", normal(joined)))
 
 
 def cut(text: str, limit: int) -> str:
