@@ -2,7 +2,8 @@
 
 `python -m bench.digest [--json] [--misses] [--folder DIR]`. A planted statement counts as found only in its own part.
 A point is junk when it matches nothing labelled worth showing there; one that stands in the wrong part is *misfiled*.
-The cue phrases were written before the sessions; only the `dev` half was looked at while tuning.
+The sessions are made up. Those marked `held-out` were written after the phrases were; what they miss was not looked at,
+and `--misses` does not show it. Sessions that were looked at are `dev`, so their figures are flattering.
 """
 
 import argparse
@@ -183,7 +184,7 @@ def main() -> int:
     print(f"{'target':16}{'':9}{'>= 0.80':>16}{'>= 0.75':>16}{'>= 0.85':>16}{'<= 0.15':>14}")
     if options.misses:
         for result in results:
-            if result.case.split != "final":
+            if result.case.split == "dev":
                 lines = [*(f"missed {m}" for m in result.missed), *(f"JUNK {j}" for j in result.junk)]
                 lines += [f"misfiled {m}" for m in result.misfiled]
                 print(f"\n{result.case.name}", *lines, sep="\n  ")

@@ -14,8 +14,6 @@ from afterword.compile.fixes import Fix
 THRESHOLD = 2.0
 PARTS = ("action", "decision", "lesson")
 _ANNOUNCED = 2.5
-_STANDING = 1.2
-"""Points for standing in the right place that a cue phrase needs on top of its own."""
 
 
 def part_of(c: Candidate) -> str:
@@ -72,7 +70,7 @@ def _weigh_agent(c: Candidate, session: Session, *, last: bool, fixing: bool) ->
     decision, lesson, action = c.cue("decision"), c.cue("lesson"), c.cue("action")
     if lesson and fixing:
         lesson += 0.5
-    standing = 0.6 + 0.4 * (not c.cue("self")) + 0.4 * c.technical + 0.5 * bool(c.cue("limit"))
+    standing = 0.8 + 0.4 * (not c.cue("self")) + 0.4 * c.technical + 0.5 * bool(c.cue("limit"))
     standing += 0.5 * bool(c.cue("connect")) + 0.4 * session.edits_after(c.at) - 0.4 * min(2.0, done)
     if session.diagnosing(c) or (c.closing and not c.opens):
         standing += 0.4
@@ -109,12 +107,12 @@ def _announce(c: Candidate) -> None:
 
 def _accept_proposals(session: Session) -> None:
     """What the agent proposed and the person then said yes to was decided."""
+    proposals: dict[int, list[Candidate]] = {}
+    for c in session.candidates:
+        if c.cue("proposal") and c.prose and not c.question and not c.person:
+            proposals.setdefault(c.next_prompt, []).append(c)
     for prompt in session.prompts:
-        if not is_yes(prompt.text):
-            continue
-        before = [c for c in session.candidates if not c.person and c.at < prompt.at and c.next_prompt == prompt.at]
-        proposals = [c for c in before if c.cue("proposal") and c.prose and not c.question]
-        for c in proposals[-2:]:
+        for c in proposals.get(prompt.at, [])[-2:] if is_yes(prompt.text) else []:
             c.points["decision"] = max(c.points.get("decision", 0.0), 0.0) + 3.0
             c.weak = False
 
