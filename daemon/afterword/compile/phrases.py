@@ -1,7 +1,8 @@
 """The cue phrases of decisions and lessons, as literal tables: language → weight → phrases.
 
 Grammar of a phrase: `word*` any ending · `*ed` any beginning (not for the first word) · `…` up to four words ·
-`^` only where a sentence or clause starts · `@` only in a person's words. Under "inside" stand texts looked for as they are (Japanese, Chinese, Korean).
+`^` only where a sentence or clause starts · `@` only in a person's words. Under "inside" stand texts looked for as
+they are (Japanese, Chinese, Korean).
 A sentence needs 2 points for a part; hedges take points away, chatter takes the sentence out.
 """
 
