@@ -114,9 +114,8 @@ class Flush:
         """The write-up of a segment; None when it stands already for exactly these items."""
         made_of = _made_of(entries, reported)
         old = registers.get(self._ledger, RecordKind.DIGEST, segment.key)
-        if old:
-            if old.read(DigestRecord).made_of == made_of:
-                return None
+        if old and old.read(DigestRecord).made_of == made_of:
+            return None
         live = [entry for entry in entries if not entry.member.abandoned]
         source = DigestInput(
             key=segment.key,
