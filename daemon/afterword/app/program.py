@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from afterword.app import setup
+from afterword.app.compiling import Compiling
 from afterword.app.config import Config, day_starts_at_min
 from afterword.app.reading import redactor, where
 from afterword.capture.sweep import Capture, Progress, Sum
@@ -55,6 +56,7 @@ class Program:
             gap_us=duration_us(settings.segment.gap),
             settle_us=self.settle_us,
         )
+        self.compiling = Compiling(config, ledger, self.redactor, Extractive(), self.zones, self.clock)
         self.notes = DailyNotes(self.vault, settings.vault.daily, ledger, self.redactor) if self.vault else None
 
     def ingest(

@@ -9,6 +9,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "init": ("afterword.cli.setup:init", "Make a vault in a new or empty folder."),
     "ingest": ("afterword.cli.up:ingest", "Read what is new in the stores, write no notes."),
     "sources": ("afterword.cli.look:sources", "Which agents were found and what was read of them."),
+    "compile": ("afterword.cli.compile:compile_", "Turn daily notes into articles."),
+    "lint": ("afterword.cli.lint:lint", "Articles with broken links, doubles, orphans, stale sources."),
     "search": ("afterword.cli.look:search", "Find what was said or done, by exact words."),
     "show": ("afterword.cli.look:show", "One session whole."),
     "status": ("afterword.cli.state:status", "One screen: what runs, what is pending, how much there is."),

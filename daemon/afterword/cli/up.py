@@ -116,7 +116,15 @@ def _pass(program: Program, *, thorough: bool, stop: Callable[[], bool]) -> tupl
     with bar("Writing", "sections") as move:
         words = {"digest": "sessions looked at", "notes": "sections placed"}
         made, appended = program.write_up(on_progress=lambda what, done, all_: move(done, all_, words[what]), stop=stop)
+    if thorough and not stop():
+        _compile(program, stop)
     return done, made, appended
+
+
+def _compile(program: Program, stop: Callable[[], bool]) -> None:
+    """Articles of every day that is new or changed, today's included."""
+    with bar("Compiling", "days") as move:
+        program.compiling.run(on_progress=lambda done, all_: move(done, all_, "days"), stop=stop)
 
 
 def _ingest(program: Program, *, thorough: bool, stop: Callable[[], bool], only: str | None = None) -> "Sum":
@@ -183,10 +191,13 @@ def _demo(*, as_json: bool) -> int:
         say_json("up", {**summary, "home": str(home), "searches": [shlex.join(words) for words in SEARCHES]})
         return Exit.DONE
     total = summary["ledger"]
-    say(f"Made-up history: {total['sessions']} sessions, {total['items']} items, {total['sections']} sections.")
+    say(
+        f"Made-up history: {total['sessions']} sessions, {total['items']} items, {total['sections']} sections, {total['articles']} articles."
+    )
     say(f"Vault: {summary['vault']}")
-    for note_path in sorted((Path(summary["vault"]) / config.settings.vault.daily).glob("*.md")):
-        say(f"  {note_path}")
+    for folder in (config.settings.vault.daily, config.settings.vault.knowledge):
+        for note_path in sorted((Path(summary["vault"]) / folder).rglob("*.md")):
+            say(f"  {note_path}")
     say("Three searches to try:")
     for words in SEARCHES:
         say(f"  HOME={home} {_program()} search {shlex.join(words)}")

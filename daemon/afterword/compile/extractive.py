@@ -19,11 +19,13 @@ from afterword.compile.engine import (
     check,
     fallback,
 )
+from afterword.compile.extractive_articles import proposals
 from afterword.compile.fixes import Fix, fixes
 from afterword.compile.plans import open_steps
 from afterword.compile.rank import alike
 from afterword.compile.sentences import cut, normal, plain
 from afterword.compile.weigh import is_done, part_of, weigh
+from afterword.domain.articles import CompileInput, Proposal
 from afterword.domain.digest import Digest, DigestInput, Point
 from afterword.domain.items import Kind
 
@@ -64,6 +66,10 @@ class Extractive:
             actions=tuple(actions),
         )
         return check(digest, segment)
+
+    def compile(self, day: CompileInput) -> list[Proposal]:
+        """The articles of one day, in the conversations' own sentences."""
+        return proposals(day)
 
 
 @dataclass(slots=True)

@@ -30,6 +30,8 @@ class Vault(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The vault's folder; written by `init`."""
     daily: str = "daily"
     """The folder of the daily notes in it."""
+    knowledge: str = "knowledge"
+    """The folder of the articles in it."""
     day_starts_at: str = "00:00"
     """When a day begins, HH:MM: work after midnight may still belong to the evening before."""
 
@@ -70,6 +72,15 @@ class Redact(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Patterns that are never redacted."""
 
 
+class Compile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """[compile]"""
+
+    at: str = "03:30"
+    """When finished days become articles, HH:MM in the vault's zone; a run that was missed is made up. "off": by hand."""
+    min_words: int = 60
+    """A day whose digests have fewer words is skipped."""
+
+
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """config.toml"""
 
@@ -77,4 +88,5 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     machine: Machine = Machine()
     capture: Capture = Capture()
     segment: Segment = Segment()
+    compile: Compile = Compile()
     redact: Redact = Redact()

@@ -55,6 +55,32 @@ def replace(path: Path, data: bytes, mode: int = 0o600) -> None:
     sync_folder(path.parent)
 
 
+def create(path: Path, data: bytes, mode: int = 0o644) -> bool:
+    """Make a new file whole; False when there is one already. After a crash there is all of it or nothing."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    replace(temporary, data, mode)
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        return False
+    finally:
+        temporary.unlink(missing_ok=True)
+    sync_folder(path.parent)
+    return True
+
+
+def swap(path: Path, old: bytes, new: bytes) -> bool:
+    """Replace a file if it still holds `old`; False when somebody changed it meanwhile."""
+    before = path.stat()
+    if path.read_bytes() != old:
+        return False
+    after = path.stat()
+    if (before.st_mtime_ns, before.st_size, before.st_ino) != (after.st_mtime_ns, after.st_size, after.st_ino):
+        return False
+    replace(path, new)
+    return True
+
+
 def _write_all(fd: int, data: bytes) -> None:
     view = memoryview(data)
     while view:

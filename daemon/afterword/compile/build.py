@@ -1,0 +1,244 @@
+"""Days → articles in the ledger. What an engine returns is validated, merged and stored whole, a day at a time.
+
+Articles are a fold over the builds in the order of days: a day that came later is put on top, an older one that
+changed lets the fold run again from the stored proposals. So it does not matter in which runs, or after how many
+kills, the builds were made.
+"""
+
+import hashlib
+import logging
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from afterword.compile.engine import Engine
+from afterword.compile.merge import Knowledge
+from afterword.compile.validate import points_of, valid
+from afterword.domain.articles import MAX_PER_DAY, MIN_PER_DAY, Article, CompileInput, Current, Known, SectionText
+from afterword.domain.ids import ArticleUid, SegmentKey
+from afterword.redact.redactor import Redactor
+from afterword.store import faults
+from afterword.store.ledger import articles, registers, segments, sessions
+from afterword.store.ledger.articles import BuildRecord
+from afterword.store.ledger.ledger import Ledger
+
+State: TypeAlias = Literal["compiled", "skipped", "failed", "unchanged"]
+
+_log = logging.getLogger(__name__)
+_KNOWN = 40
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_EAST = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
+
+
+class DayResult(msgspec.Struct, frozen=True):
+    """What became of a day. The uids are of articles."""
+
+    day: str
+    state: State
+    reason: str = ""
+    created: tuple[ArticleUid, ...] = ()
+    updated: tuple[ArticleUid, ...] = ()
+    merged: tuple[ArticleUid, ...] = ()
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """Days with their results, and the articles that changed."""
+
+    days: tuple[DayResult, ...]
+    changed: dict[ArticleUid, Article]
+
+
+class Compile:
+    """Compiles days. With `dry`, nothing is stored and the outcome says what would have been."""
+
+    def __init__(self, ledger: Ledger, redactor: Redactor, engine: Engine, *, min_words: int) -> None:
+        self._ledger = ledger
+        self._redactor = redactor
+        self._engine = engine
+        self._min_words = min_words
+
+    def all_days(self) -> list[str]:
+        """Every day that has sections or a build, in order."""
+        return sorted(set(self._sections()) | set(articles.builds(self._ledger)))
+
+    def due(self, days: Iterable[str] | None = None) -> list[str]:
+        """The days that are new or changed, in order; of `days`, when given."""
+        now, built = self._sections(), articles.builds(self._ledger)
+        wanted = sorted(set(now) | set(built)) if days is None else sorted(set(days))
+        return [day for day in wanted if self._changed(day, now.get(day, ()), built)]
+
+    def run(
+        self,
+        days: Sequence[str],
+        *,
+        again: bool = False,
+        dry: bool = False,
+        on_progress: Callable[[int, int], None] = lambda _done, _all: None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Outcome:
+        """Compile these days, oldest first; unchanged ones only with `again`.
+
+        A day that fails leaves everything as it was and says why; the others go on.
+        """
+        sections, built = self._sections(), articles.builds(self._ledger)
+        stored = articles.stored(self._ledger)
+        records = {day: record for day, (_, record) in built.items()}
+        results: list[DayResult] = []
+        changed: dict[ArticleUid, Article] = {}
+        for done, day in enumerate(sorted(set(days))):
+            if stop():
+                break
+            on_progress(done, len(days))
+            now = sections.get(day, ())
+            if not again and not self._changed(day, now, built):
+                results.append(DayResult(day, "unchanged"))
+                continue
+            try:
+                record = self._propose(day, now, stored)
+            except Exception as err:  # noqa: BLE001  # an engine's fault must not cost the other days
+                _log.exception("a day could not be compiled")
+                results.append(DayResult(day, "failed", f"{type(err).__name__}: {err}"))
+                continue
+            last = max(records, default="")
+            records[day] = record
+            if day > last:
+                after, record = self._on_top(stored, day, record)
+            else:
+                after, record = self._again(stored, records, day)
+            records[day] = record
+            moved = {uid: article for uid, article in after.items() if stored.get(uid) != article}
+            if not dry:
+                with self._ledger.transaction(durable=True):
+                    articles.put_build(self._ledger, self._redactor, moved, [(day, record)])
+                faults.hit("build.committed")
+                after = articles.stored(self._ledger)
+            stored = after
+            changed |= moved
+            state: State = "skipped" if record.state == "skipped" else "compiled"
+            results.append(DayResult(day, state, record.reason, record.created, record.updated, record.merged))
+        on_progress(len(days), len(days))
+        return Outcome(tuple(results), changed)
+
+    def _propose(self, day: str, now: Sequence[SectionText], stored: Mapping[ArticleUid, Article]) -> BuildRecord:
+        sent = tuple((section.key, self._rev(section.key)) for section in now)
+        record = BuildRecord(sent, _hash(now), self._engine.name, "compiled")
+        count = sum(map(_words, now))
+        if count < self._min_words:
+            reason = f"{count} words, fewer than {self._min_words}" if now else "nothing is left of it"
+            return msgspec.structs.replace(record, state="skipped", reason=reason)
+        known = tuple(
+            Known(uid, article.title, article.slug, tuple(claim.text for claim in article.points))
+            for uid, article in sorted(stored.items(), key=lambda pair: (pair[1].updated, pair[0]), reverse=True)[
+                :_KNOWN
+            ]
+        )
+        given = CompileInput(day, tuple(now), known)
+        found = self._engine.compile(given)
+        by_key: dict[str, SectionText] = {section.key: section for section in now}
+        kept, faulty = valid(found, by_key, lambda ids: articles.item_texts(self._ledger, ids), given.most)
+        for fault in faulty:
+            _log.warning("left out of a day's articles", extra={"day": day, "fault": fault})
+        if not kept:
+            return msgspec.structs.replace(record, state="skipped", reason="nothing in it stands by itself")
+        reason = "thin" if len(kept) < MIN_PER_DAY else ""
+        return msgspec.structs.replace(record, proposals=tuple(kept[:MAX_PER_DAY]), reason=reason)
+
+    def _on_top(
+        self, stored: Mapping[ArticleUid, Article], day: str, record: BuildRecord
+    ) -> tuple[dict[ArticleUid, Article], BuildRecord]:
+        standing = {uid: article for uid, article in stored.items() if article.status != "withdrawn"}
+        knowledge = Knowledge(standing, self._closed())
+        record = _built(knowledge, day, record)
+        gone = {uid: article for uid, article in stored.items() if uid not in knowledge.articles}
+        return gone | knowledge.articles, record
+
+    def _again(
+        self, stored: Mapping[ArticleUid, Article], records: Mapping[str, BuildRecord], changed: str
+    ) -> tuple[dict[ArticleUid, Article], BuildRecord]:
+        """The fold over all builds; an article that nothing leads to any more is withdrawn, or kept if a person's."""
+        knowledge = Knowledge(closed=self._closed())
+        made = records[changed]
+        for day in sorted(records):
+            record = _built(knowledge, day, records[day])
+            if day == changed:
+                made = record
+        theirs = {current.uid for current in articles.current(self._ledger) if current.edits != type(current.edits)()}
+        after = dict(knowledge.articles)
+        for uid, article in stored.items():
+            if uid not in after:
+                after[uid] = (
+                    article if uid in theirs else msgspec.structs.replace(article, status="withdrawn", related=())
+                )
+        return after, made
+
+    def _closed(self) -> set[ArticleUid]:
+        return {c.uid for c in articles.current(self._ledger) if c.edits.status and not _open(c)}
+
+    def _sections(self) -> dict[str, tuple[SectionText, ...]]:
+        """The newest sections by day."""
+        titles: dict[str, str] = {}
+        found: dict[str, list[SectionText]] = {}
+        for register, record in segments.sections(self._ledger):
+            if record.withdrawn_by:
+                continue
+            if record.session not in titles:
+                held = sessions.load(self._ledger, "WHERE s.id = ?", (record.session,))
+                titles[record.session] = held[0].facts.title if held and held[0].facts.title_rank else ""
+            found.setdefault(record.day, []).append(
+                SectionText(
+                    SegmentKey(register.key),
+                    record.day,
+                    record.time,
+                    record.harness,
+                    record.project,
+                    record.session,
+                    titles[record.session],
+                    record.digest,
+                )
+            )
+        return {day: tuple(sorted(row, key=lambda s: (s.time, s.key))) for day, row in found.items()}
+
+    def _changed(
+        self, day: str, now: Sequence[SectionText], built: Mapping[str, tuple[registers.Register, BuildRecord]]
+    ) -> bool:
+        if day not in built:
+            return bool(now)
+        return built[day][1].sent_hash != _hash(now)
+
+    def _rev(self, key: SegmentKey) -> int:
+        found = segments.section(self._ledger, key)
+        return found[0].rev if found else 0
+
+
+def _open(current: Current) -> bool:
+    return current.article.status not in ("retracted", "deleted")
+
+
+def _built(knowledge: Knowledge, day: str, record: BuildRecord) -> BuildRecord:
+    done = knowledge.build(day, record.engine, record.proposals)
+
+    def those(*wanted: str) -> tuple[ArticleUid, ...]:
+        return tuple(uid for uid, outcome in done.items() if outcome in wanted)
+
+    return msgspec.structs.replace(
+        record,
+        uids=tuple(done),
+        created=those("created"),
+        updated=those("updated", "merged"),
+        merged=those("merged"),
+    )
+
+
+def _hash(sections: Sequence[SectionText]) -> str:
+    """A name for exactly what is sent."""
+    return hashlib.blake2b(msgspec.json.encode(sections), digest_size=16).hexdigest()
+
+
+def _words(section: SectionText) -> int:
+    count = 0
+    for point in points_of(section.digest):
+        east = len(_EAST.findall(point.text))
+        count += len(_WORD.findall(_EAST.sub(" ", point.text))) + east // 2
+    return count
