@@ -12,6 +12,8 @@ ANCHOR = 3.2
 _JOINED = 0.11
 """Anchors at least this alike are about one matter."""
 _NEAR = 0.09
+_TIED = 0.2
+"""A lesson this alike to anything else that was said belongs to the main matter."""
 _APART = 0.10
 """Less alike to the session's main matter than this, a labelled lesson stands apart."""
 
@@ -60,10 +62,13 @@ def topics(rows: Sequence[Statement], title: str, likeness: Likeness, *, most_ap
     groups.sort(key=lambda group: (-near(group), group[0].order))
     main = list(groups[0]) if groups else []
     apart: list[list[Statement]] = []
+    anchored = {id(s) for s in anchors}
+    loose = [s for s in rows if id(s) not in anchored and s.weight > 0]
     for group in groups[1:]:
         so_far = likeness.vector(sum((s.words for s in main), Counter(opening)))
         own = likeness.vector(sum((s.words for s in group), Counter()))
-        if any(s.labelled for s in group) and cosine(own, so_far) < _APART and len(apart) < most_apart:
+        tied = max((cosine(vectors[id(s)], vectors[id(o)]) for s in group for o in (*main, *loose)), default=0.0)
+        if any(s.labelled for s in group) and tied < _TIED and cosine(own, so_far) < _APART and len(apart) < most_apart:
             apart.append(list(group))
         else:
             main += group

@@ -69,6 +69,10 @@ def start(text: str) -> str:
     """The sentence without "And", "Yes, ", "Let's go with 3: " before it, with a capital where it begins with a word."""
     rest = _OPTION.sub("", text, count=1)
     rest = _LEADS.sub("", rest, count=1) if _LEADS.match(rest) else rest
+    if hangs(rest) and (behind := re.search(r"[:：]\s+", rest)):
+        # "It is the same cause as there: the workers share one folder" says what it is after the colon.
+        told = rest[behind.end() :]
+        rest = told if long_enough(told) and not hangs(told) else rest
     rest = rest if len(rest.split()) >= 3 or len(_EAST.findall(rest)) >= 6 else text
     return capital(rest)
 
