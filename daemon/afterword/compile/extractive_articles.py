@@ -7,11 +7,12 @@ from collections.abc import Iterable, Sequence
 
 from afterword.compile.likeness import Likeness, cosine
 from afterword.compile.rank import alike
+from afterword.compile.sentences import plain
 from afterword.compile.statements import Statement, of_day
 from afterword.compile.tagging import tags_of
 from afterword.compile.titles import best, session_title
 from afterword.compile.topics import Topic, topics
-from afterword.domain.articles import MIN_PER_DAY, Claim, CompileInput, Proposal, SectionText
+from afterword.domain.articles import MIN_PER_DAY, CompileInput, Proposal, SectionText
 
 _MOST_POINTS = 6
 _MOST_SENTENCES = 9
@@ -93,7 +94,8 @@ def _details(topic: Topic, points: Sequence[Statement]) -> str:
             rows += [s for s in points if s.section.key == key][:2]
         rows = sorted(rows, key=lambda s: (_NARRATIVE[s.role], s.order))[:_MOST_SENTENCES]
         if rows:
-            paragraphs.append(f"{section.day}, {section.project}: " + _flowing(s.text for s in rows))
+            beside = f" ({plain(section.title)})" if section.title and not topic.main else ""
+            paragraphs.append(f"{section.day}, {section.project}{beside}: " + _flowing(s.text for s in rows))
     return "\n\n".join(paragraphs)
 
 
@@ -106,6 +108,3 @@ def _repeats(one: Statement, other: Statement, likeness: Likeness) -> bool:
     if alike(frozenset(one.words), frozenset(other.words)):
         return True
     return cosine(likeness.vector(one.words), likeness.vector(other.words)) >= _REPEATED
-
-
-__all__ = ["Claim", "proposals"]

@@ -92,7 +92,7 @@ class Likeness:
         base = math.log((self._count + 12) / (self._seen.get(word, 0) + 1.5))
         if " " in word:
             return 0.6 * base
-        return base * (0.35 if word in _LIGHT_FOLDED or (len(word) == 1 and word.isascii()) else 1.0)
+        return base * (0.35 if is_light(word) else 1.0)
 
     def vector(self, counts: Mapping[str, float]) -> dict[str, float]:
         """The weighted words of a text, of length 1; empty for a text without words."""
@@ -123,3 +123,8 @@ def shared(one: Bag, other: Bag, most: int) -> list[str]:
 
 
 _LIGHT_FOLDED = frozenset(map(fold, _LIGHT))
+
+
+def is_light(word: str) -> bool:
+    """Whether a folded word is an everyday one that tells little."""
+    return word in _LIGHT_FOLDED or (len(word) == 1 and word.isascii())

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from afterword.compile.likeness import Likeness, cosine, counted, shared
+from afterword.compile.likeness import Likeness, cosine, counted, is_light, shared
 from afterword.compile.rank import alike
 from afterword.compile.same import Profile, judge, profile_of
 from afterword.domain.articles import RELATED, Article, Claim, Proposal, Related, name_key
@@ -214,10 +214,10 @@ class Knowledge:
 
     def _reason(self, uid: ArticleUid, other: ArticleUid) -> str:
         one, two = self.articles[uid], self.articles[other]
-        common = shared(self._vector(uid), self._vector(other), 6)
-        shown = [word for stem in common if (word := _surface(stem, one, two))][:3]
-        if shown and cosine(self._vector(uid), self._vector(other)) >= _LINKED / 2:
-            return "both about " + (f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0])
+        common = shared(self._vector(uid), self._vector(other), 12)
+        shown = [word for stem in common if (word := _surface(stem, one, two))][:2]
+        if shown:
+            return "both about " + " and ".join(shown)
         if set(one.sections) & set(two.sections):
             return "came up in the same session"
         projects = [project for project in one.projects if project in two.projects]
@@ -226,19 +226,26 @@ class Knowledge:
         return "from the same day" if one.created == two.created else "from the days around it"
 
 
-_SURFACE = re.compile(r"[^\W\d_][\w-]*[^\W_]")
 _PLAIN_WORD = re.compile(r"[^\W\d_]{3,}")
 
 
 def _surface(stem: str, *articles: Article) -> str:
-    """A word as it was written whose folded form is `stem`; nothing for numbers and splinters of code."""
+    """A word of both articles as it was written, if it matters to them: in a title, or said twice in each."""
+    if is_light(stem):
+        return ""
     forms: Counter[str] = Counter()
+    titled = False
+    least = 99
     for article in articles:
-        for text in (article.title, *(claim.text for claim in article.points)):
-            for word in _PLAIN_WORD.findall(text):
-                if list(counted(word, pairs=False)) == [stem]:
-                    forms[word if word[1:] != word[1:].lower() else word.lower()] += 1
-    return min(forms, key=lambda form: (-forms[form], len(form), form)) if forms else ""
+        told = [word for claim in article.points for word in _PLAIN_WORD.findall(claim.text)]
+        named = [word for word in _PLAIN_WORD.findall(article.title)]
+        here = [word for word in (*named, *told) if list(counted(word, pairs=False)) == [stem]]
+        forms.update(word if word[1:] != word[1:].lower() else word.lower() for word in here)
+        titled = titled or any(list(counted(word, pairs=False)) == [stem] for word in named)
+        least = min(least, len(here))
+    if least < 1 or (not titled and least < 2):
+        return ""
+    return min(forms, key=lambda form: (-forms[form], len(form), form))
 
 
 def _merged(article: Article, day: str, proposal: Proposal, uid: ArticleUid) -> Article:

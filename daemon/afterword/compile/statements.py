@@ -35,6 +35,8 @@ class Statement:
     labelled: bool
     """The speaker called it a lesson or a decision."""
     stands: bool
+    personal: bool
+    """Somebody speaks of themselves: told, but no point of an article."""
     weight: float
     words: Counter[str]
     items: tuple[str, ...]
@@ -87,6 +89,8 @@ def _statement(section: SectionText, order: int, part: str, point: Point) -> Sta
         text = plain(quote)
     elif text[0].islower() and quote.endswith(f"I {text}"):
         text = f"I {text}"
+    if part == "context" and text.endswith(("?", "？")) and " – " in text:
+        text = text.partition(" – ")[0]
     named, text = wording.label(text)
     text = wording.start(text)
     role = _role(part, named, text, fix=fix)
@@ -100,6 +104,7 @@ def _statement(section: SectionText, order: int, part: str, point: Point) -> Sta
         quote=quote,
         labelled=labelled,
         stands=stands,
+        personal=not labelled and wording.personal(text),
         weight=_weight(part, role, text, labelled=labelled, stands=stands),
         words=counted(text, pairs=False),
         items=point.items,
@@ -126,6 +131,8 @@ def _weight(part: str, role: Role, text: str, *, labelled: bool, stands: bool) -
     weight += 1.2 if role == "cause" else 0.0
     weight += 0.5 if cues.is_technical(text) else 0.0
     weight += 0.3 if 40 <= len(text) <= 220 else 0.0
+    if part != "decisions" and len(text) < 48 and not labelled:
+        weight -= 0.4
     if wording.personal(text):
         weight -= 1.6
     if not stands:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from afterword.compile.likeness import Likeness, cosine, counted
+from afterword.compile.likeness import Likeness, cosine, counted, is_light
 from afterword.compile.statements import Statement
 
 ANCHOR = 3.2
@@ -14,6 +14,8 @@ _JOINED = 0.11
 _NEAR = 0.09
 _TIED = 0.2
 """A lesson this alike to anything else that was said belongs to the main matter."""
+_COMMON = 4
+"""Words in more statements of a session tie nothing together."""
 _APART = 0.10
 """Less alike to the session's main matter than this, a labelled lesson stands apart."""
 
@@ -29,7 +31,7 @@ class Topic:
 
     @property
     def key_statements(self) -> list[Statement]:
-        return [s for s in self.statements if s.weight >= 1.0 and s.stands]
+        return [s for s in self.statements if s.weight >= 1.0 and s.stands and not s.personal]
 
     @property
     def weight(self) -> float:
@@ -62,13 +64,15 @@ def topics(rows: Sequence[Statement], title: str, likeness: Likeness, *, most_ap
     groups.sort(key=lambda group: (-near(group), group[0].order))
     main = list(groups[0]) if groups else []
     apart: list[list[Statement]] = []
+    seen = Counter(word for s in rows for word in s.words)
+    common = {word for word, count in seen.items() if count > _COMMON}
     anchored = {id(s) for s in anchors}
     loose = [s for s in rows if id(s) not in anchored and s.weight > 0]
     for group in groups[1:]:
         so_far = likeness.vector(sum((s.words for s in main), Counter(opening)))
         own = likeness.vector(sum((s.words for s in group), Counter()))
-        tied = max((cosine(vectors[id(s)], vectors[id(o)]) for s in group for o in (*main, *loose)), default=0.0)
-        if any(s.labelled for s in group) and tied < _TIED and cosine(own, so_far) < _APART and len(apart) < most_apart:
+        tied = any(_tied(s, o, vectors, common) for s in group for o in (*main, *(loose if title else ())))
+        if any(s.labelled for s in group) and not tied and cosine(own, so_far) < _APART and len(apart) < most_apart:
             apart.append(list(group))
         else:
             main += group
@@ -95,6 +99,12 @@ def _joined(anchors: Sequence[Statement], vectors: dict[int, dict[str, float]]) 
         groups = [group for group in groups if not any(group is other for other in near)]
         groups.append(sorted(merged, key=lambda each: (each.section.key, each.order)))
     return groups
+
+
+def _tied(one: Statement, other: Statement, vectors: dict[int, dict[str, float]], common: set[str]) -> bool:
+    if cosine(vectors[id(one)], vectors[id(other)]) >= _TIED:
+        return True
+    return len({word for word in one.words if word in other.words and word not in common and not is_light(word)}) >= 2
 
 
 def _nearest(

@@ -37,6 +37,7 @@ def label(text: str) -> tuple[str, str]:
     return "", text
 
 
+_TRAILING: Final = re.compile(r"\s+(?:then|though|as well|wtedy|тогда|dann|alors|entonces)(?=[.!]?$)", re.IGNORECASE)
 _OPTION: Final = re.compile(
     r"(?:let's|let us|we'll|i'd|we)\s+(?:go|take|do|pick)\s+(?:with\s+)?(?:option\s+|number\s+|the\s+)?"
     r"(?:\d+|first|second|third|last|former|latter)(?:\s+one)?\s*[:,–—-]\s*",
@@ -73,6 +74,7 @@ def start(text: str) -> str:
         # "It is the same cause as there: the workers share one folder" says what it is after the colon.
         told = rest[behind.end() :]
         rest = told if long_enough(told) and not hangs(told) else rest
+    rest = _TRAILING.sub("", rest)
     rest = rest if len(rest.split()) >= 3 or len(_EAST.findall(rest)) >= 6 else text
     return capital(rest)
 
