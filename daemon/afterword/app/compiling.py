@@ -114,8 +114,8 @@ class Compiling:
         if dry:
             return Compiled(done.days, 0, seen, titles, self._diff(done.changed))
         written = self.render(patient=patient)
-        with self._ledger.transaction():
-            self._ledger.set_meta("last_compile_us", self._clock())
+        if any(day.state != "unchanged" for day in done.days):
+            self._remember("last_compile_us")
         return Compiled(done.days, written, seen, titles)
 
     def render(self, *, patient: bool = False) -> int:
@@ -135,12 +135,19 @@ class Compiling:
         moment = local.replace(hour=hours, minute=minutes, second=0, microsecond=0)
         ago = (local - moment) / dt.timedelta(microseconds=1)
         last_due_us = now_us - int(ago if ago >= 0 else ago + DAY_US)
-        last = self._ledger.meta("last_compile_us")
+        last = self._ledger.meta("nightly_us")
         return not isinstance(last, int) or last < last_due_us
 
-    def finished(self) -> list[str]:
-        """The new or changed days that are over."""
-        return [day for day in self._compile.due() if day < self._today()]
+    def nightly(self, *, stop: Callable[[], bool] = lambda: False) -> Compiled:
+        """The nightly run: every new or changed day that is over."""
+        done = self.run([day for day in self._compile.due() if day < self._today()], patient=True, stop=stop)
+        if not stop():
+            self._remember("nightly_us")
+        return done
+
+    def _remember(self, what: str) -> None:
+        with self._ledger.transaction():
+            self._ledger.set_meta(what, self._clock())
 
     def _busy(self, path: Path) -> bool:
         return 0 <= self._clock() - path.stat().st_mtime_ns // 1000 < _QUIET_US

@@ -31,10 +31,11 @@ def lines(ledger: Ledger) -> list[str]:
             (record.day, record.time, record.harness, record.project, record.withdrawn_by, record.digest)
         )
         found.append(f"section {register.key} {_hash(said)}")
-    for uid, article in articles.stored(ledger).items():
-        # The days are left out: a later build of the same words only moves them.
-        said = msgspec.json.encode(msgspec.structs.replace(article, created="", updated="", engine=""))
-        found.append(f"article {uid} {_hash(said)}")
+    for current in articles.current(ledger):
+        if current.article.status != "withdrawn":
+            # The days are left out: a later build of the same words only moves them.
+            article = msgspec.structs.replace(current.article, created="", updated="", engine="")
+            found.append(f"article {current.uid} {_hash(msgspec.json.encode((article, current.edits)))}")
     return sorted(found)
 
 

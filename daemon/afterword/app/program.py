@@ -16,6 +16,7 @@ from afterword.domain.settings import duration_us
 from afterword.domain.slugs import slug
 from afterword.redact.logs import install
 from afterword.store.fulltext import FullText
+from afterword.store.ledger import views
 from afterword.store.ledger.ledger import Ledger, open_writer
 from afterword.store.lock import writer_lock
 from afterword.store.notes import DailyNotes, read_card
@@ -104,6 +105,14 @@ class Program:
         made = self.flush.run(self.clock(), on_progress=lambda done, all_: on_progress("digest", done, all_), stop=stop)
         appended = self.notes.sync(lambda done, all_: on_progress("notes", done, all_)) if self.notes else 0
         return made, appended
+
+    def tend(self, stop: Callable[[], bool] = lambda: False) -> int:
+        """Take in what people did to the articles, and compile the days that are over when it is time; how many files
+        were written. For the daemon: what was just saved is left alone, and nothing is compiled while sessions wait."""
+        if self.compiling.nightly_due() and views.pending(self.ledger).sessions == 0:
+            return self.compiling.nightly(stop=stop).files
+        seen = self.compiling.look()
+        return self.compiling.render(patient=True) if seen.edited or seen.moved or seen.deleted or seen.restored else 0
 
     def close(self) -> None:
         self.text.close()

@@ -16,7 +16,8 @@ import msgspec
 from afterword.compile.engine import Engine
 from afterword.compile.merge import Knowledge
 from afterword.compile.validate import points_of, valid
-from afterword.domain.articles import MAX_PER_DAY, MIN_PER_DAY, Article, CompileInput, Current, Known, SectionText
+from afterword.domain.articles import MIN_PER_DAY, Article, CompileInput, Current, Known, SectionText
+from afterword.domain.errors import AfterwordError
 from afterword.domain.ids import ArticleUid, SegmentKey
 from afterword.redact.redactor import Redactor
 from afterword.store import faults
@@ -97,9 +98,9 @@ class Compile:
                 continue
             try:
                 record = self._propose(day, now, stored)
-            except Exception as err:  # noqa: BLE001  # an engine's fault must not cost the other days
-                _log.exception("a day could not be compiled")
-                results.append(DayResult(day, "failed", f"{type(err).__name__}: {err}"))
+            except AfterwordError as err:
+                _log.warning("a day could not be compiled, it stays pending", extra={"day": day})
+                results.append(DayResult(day, "failed", err.message))
                 continue
             last = max(records, default="")
             records[day] = record
@@ -108,6 +109,7 @@ class Compile:
             else:
                 after, record = self._again(stored, records, day)
             records[day] = record
+            before = stored
             moved = {uid: article for uid, article in after.items() if stored.get(uid) != article}
             if not dry:
                 with self._ledger.transaction(durable=True):
@@ -117,7 +119,7 @@ class Compile:
             stored = after
             changed |= moved
             state: State = "skipped" if record.state == "skipped" else "compiled"
-            results.append(DayResult(day, state, record.reason, record.created, record.updated, record.merged))
+            results.append(_result(day, state, record, before, moved))
         on_progress(len(days), len(days))
         return Outcome(tuple(results), changed)
 
@@ -143,7 +145,9 @@ class Compile:
         if not kept:
             return msgspec.structs.replace(record, state="skipped", reason="nothing in it stands by itself")
         reason = "thin" if len(kept) < MIN_PER_DAY else ""
-        return msgspec.structs.replace(record, proposals=tuple(kept[:MAX_PER_DAY]), reason=reason)
+        record = msgspec.structs.replace(record, proposals=tuple(kept), reason=reason)
+        # As it will come back out of the ledger, so that a later fold is given the same.
+        return msgspec.json.decode(self._redactor.document(msgspec.to_builtins(record)), type=BuildRecord)
 
     def _on_top(
         self, stored: Mapping[ArticleUid, Article], day: str, record: BuildRecord
@@ -210,6 +214,20 @@ class Compile:
     def _rev(self, key: SegmentKey) -> int:
         found = segments.section(self._ledger, key)
         return found[0].rev if found else 0
+
+
+def _result(
+    day: str,
+    state: State,
+    record: BuildRecord,
+    before: Mapping[ArticleUid, Article],
+    moved: Mapping[ArticleUid, Article],
+) -> DayResult:
+    """What a build did to the articles that were there: one built again as it was is not news."""
+    standing = {uid for uid, article in before.items() if article.status != "withdrawn"}
+    created = tuple(uid for uid in record.uids if uid not in standing and uid in moved)
+    updated = tuple(uid for uid in record.uids if uid in standing and uid in moved)
+    return DayResult(day, state, record.reason, created, updated, tuple(u for u in record.merged if u in updated))
 
 
 def _open(current: Current) -> bool:

@@ -87,6 +87,10 @@ class Likeness:
         self._seen.update(set(bag))
         self._count += 1
 
+    def widen(self, more: Iterable[str]) -> None:
+        """Take in the words a text that is counted already has now besides."""
+        self._seen.update(set(more))
+
     def weight(self, word: str) -> float:
         """How much a word tells: rare ones much, everyday ones little."""
         base = math.log((self._count + 12) / (self._seen.get(word, 0) + 1.5))

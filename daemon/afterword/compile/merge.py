@@ -41,7 +41,7 @@ class Knowledge:
         self._likeness = Likeness()
         self._profiles: dict[ArticleUid, Profile] = {}
         self._postings: dict[str, dict[ArticleUid, None]] = {}
-        self._names: dict[str, ArticleUid] = {}
+        self._names: dict[str, dict[ArticleUid, None]] = {}
         self._slugs: dict[str, ArticleUid] = {}
         for uid, article in (articles or {}).items():
             self._put(uid, article)
@@ -80,10 +80,8 @@ class Knowledge:
             for uid in self._postings.get(word, ()):
                 hits[uid] += 1
         near = sorted(hits, key=lambda uid: (-hits[uid], uid))[:_COMPARED]
-        named = [
-            self._names[key] for name in (proposal.title, *proposal.aliases) if (key := name_key(name)) in self._names
-        ]
-        return list(dict.fromkeys([*named, *near]))
+        named = [uid for name in (proposal.title, *proposal.aliases) for uid in self._names.get(name_key(name), ())]
+        return list(dict.fromkeys([*sorted(named), *near]))
 
     def _take(self, day: str, engine: str, proposal: Proposal) -> tuple[ArticleUid, Outcome]:
         uid = proposal.uid
@@ -124,13 +122,16 @@ class Knowledge:
                 self._postings.get(word, {}).pop(uid, None)
         if old is None:
             self._likeness.add(profile.words)
+        else:
+            # As if it had been added with these words at once: the weights know no history.
+            self._likeness.widen(word for word in profile.words if word not in old.words)
         for word in profile.words:
             self._postings.setdefault(word, {})[uid] = None
         self._profiles[uid] = profile
         self.articles[uid] = article
         self._slugs.setdefault(article.slug, uid)
         for name in (*article.names, article.slug):
-            self._names.setdefault(name_key(name), uid)
+            self._names.setdefault(name_key(name), {})[uid] = None
 
     def _open(self, uid: ArticleUid) -> bool:
         return uid not in self._closed and self.articles[uid].status in ("active", "stale", "draft")
@@ -152,7 +153,7 @@ class Knowledge:
         if ArticleUid(name) in self.articles:
             return ArticleUid(name)
         if found := self._names.get(name_key(name)):
-            return found
+            return min(found)
         wanted = self._likeness.vector(counted(name))
         near = [
             (cosine(wanted, self._likeness.vector(sum(map(counted, article.names), Counter()))), uid)
@@ -201,7 +202,8 @@ class Knowledge:
                 hits[other] += 1
         near = [other for other in sorted(hits, key=lambda u: (-hits[u], u)) if self._open(other)][: 3 * _COMPARED]
         if len(near) <= least:
-            near += [other for other in self.articles if other not in near and self._open(other)][: 10 * _COMPARED]
+            latest = sorted(self.articles, key=lambda other: (self.articles[other].created, other), reverse=True)
+            near += [other for other in latest if other not in near and self._open(other)][: 10 * _COMPARED]
         return near
 
     def _nearness(self, uid: ArticleUid, own: dict[str, float], other: ArticleUid) -> float:

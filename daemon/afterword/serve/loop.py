@@ -106,6 +106,8 @@ class Daemon:
     def _sweep(self) -> bool:
         done = self._program.ingest(thorough=False, stop=lambda: self._stopping)
         self._watcher.arm(self._program.capture.views)
+        if self._program.tend(stop=lambda: self._stopping):
+            self._on_event("articles brought up to date")
         self._program.note_watching({str(root): mode for root, mode in self._watcher.modes.items()})
         return done.new_items > 0
 
