@@ -134,7 +134,7 @@ def _convert(raw: dict[str, Any], given: dict[str, str], path: Path, text: str) 
         if isinstance(value, str):
             raw["redact"][name] = [value]
     try:
-        return msgspec.convert(raw, Settings)
+        return msgspec.convert(raw, Settings, strict=False)  # a variable's number comes as text
     except msgspec.ValidationError as err:
         said = str(err)
         name = said.rpartition("`$.")[2].rstrip("`") if "`$." in said else ""

@@ -125,7 +125,7 @@ class Compile:
 
     def _propose(self, day: str, now: Sequence[SectionText], stored: Mapping[ArticleUid, Article]) -> BuildRecord:
         sent = tuple((section.key, self._rev(section.key)) for section in now)
-        record = BuildRecord(sent, _hash(now), self._engine.name, "compiled")
+        record = BuildRecord(sent, self._hash(now), self._engine.name, "compiled")
         count = sum(map(_words, now))
         if count < self._min_words:
             reason = f"{count} words, fewer than {self._min_words}" if now else "nothing is left of it"
@@ -147,7 +147,7 @@ class Compile:
         reason = "thin" if len(kept) < MIN_PER_DAY else ""
         record = msgspec.structs.replace(record, proposals=tuple(kept), reason=reason)
         # As it will come back out of the ledger, so that a later fold is given the same.
-        return msgspec.json.decode(self._redactor.document(msgspec.to_builtins(record)), type=BuildRecord)
+        return msgspec.json.decode(self._redactor.document(msgspec.to_builtins(record)).encode(), type=BuildRecord)
 
     def _on_top(
         self, stored: Mapping[ArticleUid, Article], day: str, record: BuildRecord
@@ -209,7 +209,12 @@ class Compile:
     ) -> bool:
         if day not in built:
             return bool(now)
-        return built[day][1].sent_hash != _hash(now)
+        return built[day][1].sent_hash != self._hash(now)
+
+    def _hash(self, now: Sequence[SectionText]) -> str:
+        """A name for exactly what is sent, and whether it is enough to be sent."""
+        enough = sum(map(_words, now)) >= self._min_words
+        return hashlib.blake2b(msgspec.json.encode((now, enough)), digest_size=16).hexdigest()
 
     def _rev(self, key: SegmentKey) -> int:
         found = segments.section(self._ledger, key)
@@ -247,11 +252,6 @@ def _built(knowledge: Knowledge, day: str, record: BuildRecord) -> BuildRecord:
         updated=those("updated", "merged"),
         merged=those("merged"),
     )
-
-
-def _hash(sections: Sequence[SectionText]) -> str:
-    """A name for exactly what is sent."""
-    return hashlib.blake2b(msgspec.json.encode(sections), digest_size=16).hexdigest()
 
 
 def _words(section: SectionText) -> int:

@@ -21,8 +21,8 @@ from afterword.domain.slugs import SLUG_MAX, article_slug
 Outcome: TypeAlias = Literal["created", "updated", "merged", "absorbed"]
 
 _COMPARED = 12
-_MOST_POINTS = 12
-_MOST_PARAGRAPHS = 8
+_MOST_POINTS = 24
+_MOST_PARAGRAPHS = 12
 _MOST_TAGS = 5
 _MOST_ALIASES = 8
 _MOST_RELATED = 4

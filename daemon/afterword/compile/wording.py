@@ -53,6 +53,7 @@ _ANAPHORA: Final = words(
     " questo questa ciò isso isto este esta ele ela"
 )
 _EAST_ANAPHORA: Final = ("それ", "これ", "その", "この", "あれ", "そこ", "这", "那", "它", "他", "그", "이것")
+_SAID_YES: Final = re.compile(r"(?:ok|okay|yes|yeah|no|right|sure|tak|nie|да|нет|כן|לא)\s+(?=\w)", re.IGNORECASE)
 _SELF: Final = re.compile(
     r"(?:i|i'm|i'll|i'd|i've|we'll|let's|let me|my|please|you|can you|could you|me"
     r"|sprawdzę|zrobię|chcę|proszę|мне|я|пожалуйста|אני|ich|je|j'ai|yo|io|eu)\b",
@@ -103,6 +104,8 @@ def hangs(text: str) -> bool:
     """Whether a sentence points at one before it, so that nobody understands it alone."""
     if text.startswith(_EAST_ANAPHORA):
         return True
+    if said := _SAID_YES.match(text):
+        text = text[said.end() :]
     word = _FIRST.match(text)
     return bool(word) and word.group().lower().replace("’", "'") in _ANAPHORA if word else False
 

@@ -127,10 +127,10 @@ def layout(note: bytes) -> Layout:
         if heading:
             name = heading[2].decode("utf-8", "replace") if len(heading[1]) == 2 else HEAD
             starts.append((name, offset))
-    ends = [start for _, start in starts[1:]] + [len(note)]
+    ends = [*(start for _, start in starts[1:]), len(note)]
     parts = tuple(
         Part(name, start, start + len(note[start:end].rstrip()))
-        for (name, start), end in zip(starts, ends, strict=True)
+        for (name, start), end in zip(starts, ends, strict=False)
     )
     return Layout(newline, matter, keys, parts)
 

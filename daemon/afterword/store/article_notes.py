@@ -68,9 +68,15 @@ class ArticleNotes:
         return done
 
     def recover(self) -> None:
-        """Confirm or forget what a kill left planned."""
+        """Confirm or forget what a kill left planned, and take away what it left half made."""
         open_plans = [file for file in article_files.every(self._ledger).values() if file.plan]
-        if not open_plans or read_card(self._vault) is None:
+        if read_card(self._vault) is None:
+            return
+        for folder in ("", *(f"/{name}" for name in FOLDERS.values())):
+            files.sweep_temporaries(files.inside(self._vault, self._knowledge + folder))
+        for file in open_plans:
+            files.sweep_temporaries(files.inside(self._vault, file.path).parent)
+        if not open_plans:
             return
         with self._ledger.transaction():
             for file in open_plans:

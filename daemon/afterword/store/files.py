@@ -30,23 +30,10 @@ def replace(path: Path, data: bytes, mode: int = 0o600) -> None:
     The mode of an existing file is kept. Symlinks are resolved first, so that the link stays a link.
     """
     path = path.resolve()
-    for left in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
-        left.unlink(missing_ok=True)  # a kill left it; there is only one writer
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    with contextlib.suppress(FileNotFoundError):
+        mode = path.stat().st_mode & 0o7777
+    temporary = _beside(path, data, mode)
     try:
-        try:
-            half = len(data) // 2
-            os.write(fd, data[:half])
-            faults.hit("atomic.write")
-            _write_all(fd, data[half:])
-            with contextlib.suppress(FileNotFoundError):
-                mode = path.stat().st_mode & 0o7777
-            os.fchmod(fd, mode)
-            faults.hit("atomic.fsync")
-            os.fsync(fd)
-        finally:
-            os.close(fd)
         faults.hit("atomic.rename")
         temporary.replace(path)
     except OSError:
@@ -57,9 +44,9 @@ def replace(path: Path, data: bytes, mode: int = 0o600) -> None:
 
 def create(path: Path, data: bytes, mode: int = 0o644) -> bool:
     """Make a new file whole; False when there is one already. After a crash there is all of it or nothing."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    replace(temporary, data, mode)
+    temporary = _beside(path, data, mode)
     try:
+        faults.hit("atomic.rename")
         os.link(temporary, path)
     except FileExistsError:
         return False
@@ -79,6 +66,38 @@ def swap(path: Path, old: bytes, new: bytes) -> bool:
         return False
     replace(path, new)
     return True
+
+
+def sweep_temporaries(folder: Path) -> None:
+    """Remove what a kill left of `replace` and `create` in this folder. The caller is the only writer there."""
+    with contextlib.suppress(FileNotFoundError), os.scandir(folder) as entries:
+        for entry in entries:
+            if _TEMPORARY.fullmatch(entry.name):
+                Path(entry.path).unlink(missing_ok=True)
+
+
+_TEMPORARY = re.compile(r"\..+\.\d+\.afterword\.tmp")
+
+
+def _beside(path: Path, data: bytes, mode: int) -> Path:
+    """The data in a synced file beside `path`, whose name Obsidian and sync tools pass over."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.afterword.tmp")
+    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            half = len(data) // 2
+            os.write(fd, data[:half])
+            faults.hit("atomic.write")
+            _write_all(fd, data[half:])
+            os.fchmod(fd, mode)
+            faults.hit("atomic.fsync")
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
+    return temporary
 
 
 def _write_all(fd: int, data: bytes) -> None:

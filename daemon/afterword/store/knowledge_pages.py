@@ -42,7 +42,7 @@ class KnowledgePages:
         known = article_files.every(self._ledger)
         row = [each for each in current if each.uid in known and not known[each.uid].state]
         targets = self._notes.targets(row, {uid: file.path for uid, file in known.items()})
-        return self._index(row, targets) + self._log(targets)
+        return self._index(row, targets) + self._log({each.uid: each.article.title for each in current})
 
     def _index(self, row: list[Current], targets: dict[ArticleUid, Target]) -> int:
         path = files.inside(self._vault, f"{self._knowledge}/index.md")
@@ -83,7 +83,7 @@ class KnowledgePages:
             text = text[: _GIST - 1].rpartition(" ")[0].rstrip(" ,;:") + "…"
         return prose(self._out(text))
 
-    def _log(self, targets: dict[ArticleUid, Target]) -> int:
+    def _log(self, titles: dict[ArticleUid, str]) -> int:
         logged = dict(self._ledger.db.execute("SELECT day, rev FROM build_logged"))
         owed = [
             (day, register.rev, record)
@@ -101,9 +101,9 @@ class KnowledgePages:
             body = []
             for word, uids in (("created", record.created), ("updated", record.updated)):
                 for uid in uids:
-                    if uid in targets:
-                        told = "merged into" if uid in record.merged else word
-                        body.append(f"- {told} [[{targets[uid].note}|{label(self._out(targets[uid].title))}]]")
+                    told = "added to" if uid in record.merged else word
+                    # No link: what was built may be renamed or deleted, and these lines stay as they are.
+                    body.append(f"- {told}: {prose(self._out(titles.get(uid, uid)))} ({uid})")
             mark = f"%% afterword build {day} {_short(repr((record.sent_hash, record.engine, record.uids)))} %%"
             if mark.encode() not in old and body:
                 again = " (again)" if f"%% afterword build {day} ".encode() in old else ""
