@@ -3,6 +3,7 @@
 import contextlib
 import glob
 import os
+import re
 from pathlib import Path
 
 from afterword.domain.errors import UserError
