@@ -1,5 +1,6 @@
 """Articles through the program: the sample history, people's edits, renames, deletions, and any order of arrival."""
 
+import json
 import os
 import re
 import shutil
@@ -28,7 +29,7 @@ def concepts(home: Home) -> dict[str, str]:
 
 
 def titles(home: Home) -> set[str]:
-    return {re.search(r"^# (.*)$", text, re.M)[1] for text in concepts(home).values()}  # type: ignore[index]
+    return {re.search(r"^# (.*)$", text, re.MULTILINE)[1] for text in concepts(home).values()}  # type: ignore[index]
 
 
 def concept(home: Home, part: str) -> Path:
@@ -50,13 +51,12 @@ def later(home: Home, text: str, answer: str, day: str = "2026-06-10T16:00:00", 
         uuid = f"{name}-{n}"
         out.append(
             {
-                **row, "uuid": uuid, "parentUuid": parent, "sessionId": f"0000-{name}", "cwd": "/home/maya/src/harbor-api",
-                "timestamp": f"{day}.{n:03}Z", "version": "2.0.0", "isSidechain": False, "userType": "external",
+                **row, "uuid": uuid, "parentUuid": parent, "sessionId": f"0000-{name}",
+                "timestamp": f"{day}.{n:03}Z", "cwd": "/home/maya/src/harbor-api", "version": "2.0.0",
+                "isSidechain": False, "userType": "external",
             }
         )  # fmt: skip
         parent = uuid
-    import json
-
     path = home.path / ".claude/projects/-home-maya-src-harbor-api" / f"0000-{name}.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(json.dumps(row) + "\n" for row in out))
@@ -64,16 +64,23 @@ def later(home: Home, text: str, answer: str, day: str = "2026-06-10T16:00:00", 
 
 RACE_AGAIN = (
     "The nightly job of harbor-api fails again with a shared temp directory, please find out why and fix it properly.",
-    "The root cause is a race on a shared temp directory again: two jobs write to a fixed path under /tmp.\n\n"
-    "Decision: every job gets a temp directory of its own, and tests use tmp_path.\n\n"
-    "Lesson learned: a fixed path under /tmp is a race as soon as two nightly jobs share a runner; check_paths.sh must "
-    "run in the nightly workflow too.",
+    "\n\n".join(
+        [
+            "The root cause is a race on a shared temp directory again: two jobs write to a fixed path under /tmp.",
+            "Decision: every job gets a temp directory of its own, and tests use tmp_path.",
+            "Lesson learned: a fixed path under /tmp is a race as soon as two nightly jobs share a runner; check_paths.sh"
+            " must run in the nightly workflow too.",
+        ]
+    ),
 )
+"""What a person asks, and what the agent answers."""
 
 
 def test_the_fix_told_three_times_is_one_article(home: Home) -> None:
     race = [
-        text for text in concepts(home).values() if re.search(r"^# .*(temp directory|Snapshot|manifest)", text, re.M)
+        text
+        for text in concepts(home).values()
+        if re.search(r"^# .*(temp directory|Snapshot|manifest)", text, re.MULTILINE)
     ]
     assert len(race) == 1
     assert all(f"[[daily/2026-06-{day}#^s-" in race[0] for day in ("08", "09", "10"))

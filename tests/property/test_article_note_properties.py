@@ -13,8 +13,9 @@ TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\r\n#`~"), min_s
 LINES = st.lists(TEXT.filter(bool), min_size=1, max_size=4)
 TYPED = st.sampled_from(
     [
-        b"my words", b"\n\n## Notes\n\nmine\n", b"\n## My notes\n- x\n", b"```dataview\nLIST\n```\n", b"| a | b |\n", b" ",
-        b"\n", b"\xc5\xbc\xc3\xb3\xc5\x82w", b"- [ ] do it\n", b"%% hidden %%", b"---\n", b"# Another title\n", b"## Details\n",
+        b"my words", b"\n\n## Notes\n\nmine\n", b"\n## My notes\n- x\n", b"```dataview\nLIST\n```\n", b"| a | b |\n",
+        b" ", b"\n", b"\xc5\xbc\xc3\xb3\xc5\x82w", b"- [ ] do it\n", b"%% hidden %%",
+        b"---\n", b"# Another title\n", b"## Details\n",
     ]
 )  # fmt: skip
 

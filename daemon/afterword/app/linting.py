@@ -15,7 +15,6 @@ from afterword.compile.same import judge, profile_of
 from afterword.domain.article_note import layout
 from afterword.domain.articles import RELATED, Current, name_key
 from afterword.domain.errors import NotSetUp
-from afterword.store import files
 from afterword.store.ledger import article_files, articles
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.matter import read_matter

@@ -62,7 +62,7 @@ class VaultWatch:
         if read_card(self._vault) is None:
             return Seen()
         known = article_files.every(self._ledger)
-        here = {name: at for name, at in self._files(self._knowledge)}
+        here = dict(self._files(self._knowledge))
         by_path = {file.path: file for file in known.values()}
         missing = [file for file in known.values() if file.path not in here and not file.plan and not self._there(file)]
         if missing:
@@ -246,7 +246,10 @@ def _copies(found: dict[str, tuple[Stat, str]]) -> tuple[str, ...]:
 def edits_in(
     note: bytes, values: dict[str, object], written: Written, old: Edits, article: Article, today: str
 ) -> Edits:
-    """A person's edits of an article as its note shows them now; what is as we wrote it leaves them as they were."""
+    """A person's edits of an article as its note shows them now; what is as we wrote it leaves them as they were.
+
+    `today` is when something was retracted.
+    """
     changed: dict[str, object] = {}
     for field in ("title", "retract_reason", "replaced_by"):
         now = comparable(values.get(field))
@@ -260,6 +263,7 @@ def edits_in(
     status = comparable(values.get("status"))
     if isinstance(status, str) and status in _STATUSES and status != written.fields.get("status"):
         changed["status"] = _STATUSES[status]
+        changed["retracted_on"] = today if status == "retracted" else None
         if status != "retracted":
             changed["retract_reason"] = None
     for flag in ("locked", "pinned"):

@@ -32,7 +32,8 @@ def status(*, as_json: bool, config: Config) -> None:
         f" {waiting['texts']} texts to index"
     )
     holds = (
-        f"{amounts['sessions']:,} sessions, {amounts['items']:,} items, {amounts['sections']:,} sections, {amounts['articles']:,} articles,"
+        f"{amounts['sessions']:,} sessions, {amounts['items']:,} items, {amounts['sections']:,} sections,"
+        f" {amounts['articles']:,} articles,"
         f" {amounts['log']:,} log records"
     )
     rows = [

@@ -192,7 +192,8 @@ def _demo(*, as_json: bool) -> int:
         return Exit.DONE
     total = summary["ledger"]
     say(
-        f"Made-up history: {total['sessions']} sessions, {total['items']} items, {total['sections']} sections, {total['articles']} articles."
+        f"Made-up history: {total['sessions']} sessions, {total['items']} items, {total['sections']} sections,"
+        f" {total['articles']} articles."
     )
     say(f"Vault: {summary['vault']}")
     for folder in (config.settings.vault.daily, config.settings.vault.knowledge):

@@ -1,5 +1,6 @@
 """How alike two texts are by their words: word forms folded, everyday words light, rare words and identifiers heavy."""
 
+import itertools
 import math
 import re
 from collections import Counter
@@ -110,7 +111,7 @@ def counted(text: str, *, pairs: bool = True) -> Counter[str]:
     row = tokens(text)
     found = Counter(row)
     if pairs:
-        found.update(f"{one} {two}" for one, two in zip(row, row[1:], strict=False) if one != two)
+        found.update(f"{one} {two}" for one, two in itertools.pairwise(row) if one != two)
     return found
 
 

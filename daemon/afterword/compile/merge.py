@@ -240,7 +240,7 @@ def _surface(stem: str, *articles: Article) -> str:
     least = 99
     for article in articles:
         told = [word for claim in article.points for word in _PLAIN_WORD.findall(claim.text)]
-        named = [word for word in _PLAIN_WORD.findall(article.title)]
+        named = list(_PLAIN_WORD.findall(article.title))
         here = [word for word in (*named, *told) if list(counted(word, pairs=False)) == [stem]]
         forms.update(word if word[1:] != word[1:].lower() else word.lower() for word in here)
         titled = titled or any(list(counted(word, pairs=False)) == [stem] for word in named)

@@ -15,8 +15,9 @@ from afterword.domain.digest import Point
 Role: TypeAlias = Literal["context", "cause", "decision", "lesson", "fact", "outcome", "fix"]
 
 _CAUSE = re.compile(
-    r"root cause|\bthe cause\b|\bcaused by\b|\bbecause\b|\breason\b|\bturned out\b|\bwhat fixed it\b|przyczyn|ponieważ|bo \w"
-    r"|причин|потому что|из-за|הסיבה|כי |בגלל|ursache|weil |cause |parce que|porque|perché|原因|なぜなら|ため|因为|때문",
+    r"root cause|\bthe cause\b|\bcaused by\b|\bbecause\b|\breason\b|\bturned out\b|\bwhat fixed it\b"
+    r"|przyczyn|ponieważ|bo \w|причин|потому что|из-за|הסיבה|כי |בגלל"
+    r"|ursache|weil |cause |parce que|porque|perché|原因|なぜなら|ため|因为|때문",
     re.IGNORECASE,
 )
 _ARROWS = (" → ", " ← ")

@@ -8,16 +8,26 @@ from afterword.compile.likeness import tokens
 
 TAGS: Final = {
     "ci": "ci workflow workflows runner runners pipeline",
-    "testing": "test tests testing pytest vitest snapshot fixture fixtures test* тест* тесты בדיקה בדיקות テスト 测试",
-    "concurrency": "race lock locks deadlock parallel thread threads concurrent worker workers mutex wyścig гонка блокировк* 并发",
+    "testing": (
+        "test tests testing pytest vitest snapshot fixture fixtures test* тест* тесты בדיקה בדיקות テスト 测试"
+    ),
+    "concurrency": (
+        "race lock locks deadlock parallel thread threads concurrent worker workers mutex wyścig гонка блокировк* 并发"
+    ),
     "cache": "cache cached caching ttl max-age redis cache* pamięci кеш* кэш* מטמון キャッシュ 缓存",
-    "database": "database postgres postgresql sqlite mysql sql column rows index query transaction baza bazy база базы מסד データベース 数据库",
+    "database": (
+        "database postgres postgresql sqlite mysql sql column rows index "
+        "query transaction baza bazy база базы מסד データベース 数据库"
+    ),
     "migration": "migration migrations backfill migrate migracj* миграц* 移行 迁移",
     "encoding": "utf encoding unicode cp1250 latin bom kodowan* кодировк* encodage 文字コード 编码",
     "time": "timezone midnight utc dst timestamp zone strefa czas* часов* 時刻 时区",
-    "secrets": "secret secrets token tokens password passwords credential credentials key keys hasło hasła пароль סיסמה パスワード 密码",
+    "secrets": (
+        "secret secrets token tokens password passwords credential credentials "
+        "key keys hasło hasła пароль סיסמה パスワード 密码"
+    ),
     "security": "security vulnerability csrf xss injection permission permissions oauth авторизац* uprawnie*",
-    "deployment": "deploy deployed deployment release rollback production staging wdroż* деплой релиз* デプロイ 部署",
+    "deployment": ("deploy deployed deployment release rollback production staging wdroż* деплой релиз* デプロイ 部署"),
     "performance": "slow latency performance memory cpu fast seconds timeout wolno медленн* 遅い 慢",
     "networking": "http https dns tls ssl proxy request requests 429 503 timeout webhook",
     "docker": "docker container containers image kubernetes k8s pod pods",

@@ -17,14 +17,17 @@ _WRAPPED: Final = re.compile(
     r"|הסיבה\s+היא\s+(?:ש)?|die\s+ursache\s+(?:ist|war)\s+|la\s+cause\s+(?:est|était)\s+|la\s+causa\s+(?:es|era|è)\s+",
     re.IGNORECASE,
 )
+_JOINS: Final = (
+    "because|so that|so|since|but|which|where|while|otherwise|bo|ponieważ|więc|ale|żeby|потому|поэтому|чтобы|но"
+    "|weil|damit|aber|parce|car|mais|porque|pero|perché|ma|כי|אבל"
+)
 # Where a long statement may be ended, the strongest first.
 _CUTS: Final = tuple(
     re.compile(cut, re.IGNORECASE)
     for cut in (
         r"[;；]\s*|[.。！!]\s+",
         r"\s[–—-]\s",
-        r",\s+(?:because|so that|so|since|but|which|where|while|otherwise|bo|ponieważ|więc|ale|żeby|потому|поэтому|чтобы|но"
-        r"|weil|damit|aber|parce|car|mais|porque|pero|perché|ma|כי|אבל)\b",
+        rf",\s+(?:{_JOINS})\b",
         r"(?<=\w)[:：]\s+",
         r"、|，|,\s+",
         r"\s+(?:because|so that|as soon as|unless|although|until)\s",
@@ -36,8 +39,8 @@ _OPENERS: Final = re.compile(
     re.IGNORECASE,
 )
 _PLACEHOLDERS: Final = re.compile(
-    r"^(?:untitled|new (?:chat|session|conversation)|title|article title|example|placeholder|lorem ipsum|todo|tbd|n/?a|none"
-    r"|unknown|session|chat)\W*$|\{\{|<[a-z_ ]+>|\byour (?:title|text) here\b|lorem ipsum",
+    r"^(?:untitled|new (?:chat|session|conversation)|title|article title|example|placeholder|lorem ipsum|todo|tbd"
+    r"|n/?a|none|unknown|session|chat)\W*$|\{\{|<[a-z_ ]+>|\byour (?:title|text) here\b|lorem ipsum",
     re.IGNORECASE,
 )
 

@@ -62,7 +62,8 @@ def topics(rows: Sequence[Statement], title: str, likeness: Likeness, *, most_ap
         )
 
     groups.sort(key=lambda group: (-near(group), group[0].order))
-    main = list(groups[0]) if groups else []
+    # Where nothing stands out, the whole session is one matter.
+    main = list(groups[0]) if groups else [s for s in rows if s.weight > 0]
     apart: list[list[Statement]] = []
     seen = Counter(word for s in rows for word in s.words)
     common = {word for word, count in seen.items() if count > _COMMON}

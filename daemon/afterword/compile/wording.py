@@ -10,20 +10,20 @@ _FIRST = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _EAST = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 # Before a comma or colon any of these is only a way of starting; before a bare space only those that deny nothing.
 _LEADS: Final = re.compile(
-    r"(?:(?:and|so|but|then|also|yes|yeah|no|ok|okay|well|agreed|right|now|in short|of course|by the way|actually|good|sure"
-    r"|great|thanks|fine|a więc|więc|ale|tak|nie|dobrze|dobra|zatem|dlatego|итак|да|нет|но|значит|поэтому|хорошо|ладно"
-    r"|אז|כן|לא|אבל|טוב|ja|nein|also|aber|und|dann|gut|donc|alors|oui|non|mais|entonces|pero|sí|no|allora|quindi|sì|então"
-    r"|mas|sim|não|では|はい|ただ|そして|所以|那么|好的|好)\s*[,:、，]\s*"
+    r"(?:(?:and|so|but|then|also|yes|yeah|no|ok|okay|well|agreed|right|now|in short|of course|by the way|actually"
+    r"|good|sure|great|thanks|fine|a więc|więc|ale|tak|nie|dobrze|dobra|zatem|dlatego|итак|да|нет|но|значит|поэтому"
+    r"|хорошо|ладно|אז|כן|לא|אבל|טוב|ja|nein|also|aber|und|dann|gut|donc|alors|oui|non|mais|entonces|pero|sí|no"
+    r"|allora|quindi|sì|então|mas|sim|não|では|はい|ただ|そして|所以|那么|好的|好)\s*[,:、，]\s*"
     r"|(?:and|so|but|then|a więc|więc|dlatego|итак|поэтому|אז|dann|donc|alors|entonces|allora|quindi|então)\s+(?=\w))+",
     re.IGNORECASE,
 )
 _LABELS: Final = re.compile(
-    r"(?P<lesson>lessons? learned|lessons?|learned|takeaway|insight|wniosek|wnioski|nauczka|lekcja|вывод|урок|מסקנה|לקח|lehre"
-    r"|erkenntnis|fazit|leçon|conclusion|lección|conclusión|lezione|lição|教訓|結論|学び|教训|结论|经验|교훈)"
+    r"(?P<lesson>lessons? learned|lessons?|learned|takeaway|insight|wniosek|wnioski|nauczka|lekcja|вывод|урок|מסקנה|לקח"
+    r"|lehre|erkenntnis|fazit|leçon|conclusion|lección|conclusión|lezione|lição|教訓|結論|学び|教训|结论|经验|교훈)"
     r"|(?P<decision>decisions?|decided|decyzja(?: zapisana)?|ustalenie|ustalmy|решение|решили|החלטה|הוחלט|entscheidung"
     r"|décision|decisión|decisione|decisão|決定|方針|决定|결정)"
-    r"|(?P<cause>(?:root )?cause|the (?:root )?cause|reason|the reason|diagnosis|przyczyna(?: jest jasna)?|powód|причина|הסיבה|ursache"
-    r"|la cause|cause|causa|la causa|原因|원인)"
+    r"|(?P<cause>(?:root )?cause|the (?:root )?cause|reason|the reason|diagnosis|przyczyna(?: jest jasna)?|powód"
+    r"|причина|הסיבה|ursache|la cause|cause|causa|la causa|原因|원인)"
     r"|(?P<other>note|result|summary|reproduced|fyi|important|uwaga|ważne|итог|результат|важно|注意|結果)",
     re.IGNORECASE,
 )
@@ -68,7 +68,7 @@ _ENDS: Final = (".", "!", "?", "…", "。", "！", "？", "؟", "۔", ":", "”
 
 
 def start(text: str) -> str:
-    """The sentence without "And", "Yes, ", "Let's go with 3: " before it, with a capital where it begins with a word."""
+    """The sentence without "And", "Yes, ", "Let's go with 3: " before it, and with a capital if a word begins it."""
     rest = _OPTION.sub("", text, count=1)
     rest = _LEADS.sub("", rest, count=1) if _LEADS.match(rest) else rest
     if hangs(rest) and (behind := re.search(r"[:：]\s+", rest)):

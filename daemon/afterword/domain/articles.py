@@ -131,6 +131,7 @@ class Edits(msgspec.Struct, frozen=True, omit_defaults=True):
     projects: tuple[str, ...] | None = None
     status: Status | None = None
     retract_reason: str | None = None
+    retracted_on: str | None = None
     replaced_by: str | None = None
     locked: bool = False
     pinned: bool = False
@@ -155,7 +156,7 @@ class Current(msgspec.Struct, frozen=True):
 def laid_over(article: Article, edits: Edits) -> Article:
     """The article with a person's front matter in place of ours; edited sections stay in `Edits.bodies`."""
     changed: dict[str, object] = {}
-    for field in ("title", "aliases", "tags", "projects", "status", "retract_reason", "replaced_by"):
+    for field in ("title", "aliases", "tags", "projects", "status", "retract_reason", "retracted_on", "replaced_by"):
         value = getattr(edits, field)
         if value is not None:
             changed[field] = value

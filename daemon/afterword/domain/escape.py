@@ -92,7 +92,7 @@ def prose(text: str) -> SafeMd:
 
 
 def label(text: str) -> SafeMd:
-    """`text` as the display text of a wikilink, where no backslash escapes: what would bite gives way to its look-alike.
+    """`text` as the display text of a wikilink, where no backslash escapes: what bites gives way to a look-alike.
 
     Shows `plain(text)` but for those signs, and is never empty.
     """

@@ -76,7 +76,7 @@ class Compile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """[compile]"""
 
     at: str = "03:30"
-    """When finished days become articles, HH:MM in the vault's zone; a run that was missed is made up. "off": by hand."""
+    """When finished days become articles, HH:MM in the vault's zone; a missed run is made up. "off": by hand."""
     min_words: int = 60
     """A day whose digests have fewer words is skipped."""
 

@@ -15,7 +15,7 @@ def slug(text: str, fallback: str = "unknown", limit: int = 40) -> str:
 
 
 def article_slug(title: str) -> str:
-    """An ASCII slug of at most 80 characters that still reads; a short hash where no letter of the title can be written.
+    """An ASCII slug of at most 80 characters that still reads; with a short hash where too little can be written.
 
     Polish, Russian, Ukrainian, Greek, Hebrew and Japanese kana are transliterated; `C#` and `C++` keep apart from `C`.
     """
@@ -53,7 +53,7 @@ def _kana(text: str) -> str:
 
 SLUG_MAX: Final = 80
 _DEVICES = frozenset({"con", "prn", "aux", "nul", *(f"{name}{n}" for name in ("com", "lpt") for n in range(1, 10))})
-_SIGNS = tuple(
+_SIGNS: Final = tuple(
     (re.compile(sign), word)
     for sign, word in (
         (r"(?<=\w)\+\+", "pp"),
@@ -73,12 +73,18 @@ def _table(*rows: str) -> dict[str, str]:
 
 _LATIN: Final = _table(
     "łl øo đd ßss æae œoe þth ðd ıi",
-    "аa бb вv гg дd еe ёyo жzh зz иi йy кk лl мm нn оo пp рr сs тt уu фf хkh цts чch шsh щshch ъ ыy ьь эe юyu яya іi їyi єye ґg",
-    "αa βv γg δd εe ζz ηi θth ιi κk λl μm νn ξx οo πp ρr σs ςs τt υy φf χch ψps ωo",
-    "אa בb גg דd הh וv זz חh טt יy כk ךk לl מm םm נn ןn סs עa פp ףp צts ץts קk רr שsh תt",
-    "あa いi うu えe おo かka きki くku けke こko がga ぎgi ぐgu げge ごgo さsa しshi すsu せse そso ざza じji ずzu ぜze ぞzo",
-    "たta ちchi つtsu てte とto だda ぢji づzu でde どdo なna にni ぬnu ねne のno はha ひhi ふfu へhe ほho ばba びbi ぶbu べbe",
-    "ぼbo ぱpa ぴpi ぷpu ぺpe ぽpo まma みmi むmu めme もmo やya ゆyu よyo らra りri るru れre ろro わwa をo んn ぁa ぃi ぅu ぇe ぉo",
+    "аa бb вv гg дd еe ёyo жzh зz иi йy кk лl мm нn оo пp рr",
+    "сs тt уu фf хkh цts чch шsh щshch ъ ыy ьь эe юyu яya іi їyi єye ґg",
+    "αa βv γg δd εe ζz ηi θth ιi κk λl μm",
+    "νn ξx οo πp ρr σs ςs τt υy φf χch ψps ωo",
+    "אa בb גg דd הh וv זz חh טt יy כk ךk לl",
+    "מm םm נn ןn סs עa פp ףp צts ץts קk רr שsh תt",
+    "あa いi うu えe おo かka きki くku けke こko がga ぎgi",
+    "ぐgu げge ごgo さsa しshi すsu せse そso ざza じji ずzu ぜze ぞzo",
+    "たta ちchi つtsu てte とto だda ぢji づzu でde どdo なna にni",
+    "ぬnu ねne のno はha ひhi ふfu へhe ほho ばba びbi ぶbu べbe",
+    "ぼbo ぱpa ぴpi ぷpu ぺpe ぽpo まma みmi むmu めme もmo やya ゆyu",
+    "よyo らra りri るru れre ろro わwa をo んn ぁa ぃi ぅu ぇe ぉo",
 ) | {"ь": "", "ъ": ""}
 
 

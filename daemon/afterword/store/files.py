@@ -1,7 +1,6 @@
 """Files of ours: private folders, whole replacement, and names from outside kept inside a root."""
 
 import contextlib
-import glob
 import os
 import re
 from pathlib import Path
