@@ -228,7 +228,7 @@ def _whole(found: Any) -> dict[str, Any]:
             "parent": facts.parent or None,
             "spawned_by": facts.spawned_by or None,
             "forked_from": facts.forked_from or None,
-            "continued_from": facts.continued_from or None,
+            "continued_from": found.continued_from or None,
             "archived": facts.archived,
             "compactions": found.compactions,
             "inherited": sum(item.inherited for item in found.items),

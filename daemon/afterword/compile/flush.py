@@ -1,6 +1,8 @@
 """Due segments → digests → sections in the ledger. Notes are written from there, by `store.notes`."""
 
 import hashlib
+import logging
+import sqlite3
 from collections.abc import Callable
 
 import msgspec
@@ -17,7 +19,10 @@ from afterword.store.ledger import registers, segments, sessions
 from afterword.store.ledger.ledger import Ledger, RecordKind
 from afterword.store.ledger.segments import DigestRecord, Dirty, Entry, SectionRecord
 
+_log = logging.getLogger(__name__)
+
 _AGAIN_MAX_US = 30_000_000
+_FAILED_AGAIN_US = 600_000_000
 _SAID_CHARS = 60_000
 _OTHER_CHARS = 6_000
 
@@ -37,6 +42,7 @@ class Flush:
         # A session that is still talked in is looked at now and then only: all its items are read for it.
         self._again_us = min(_AGAIN_MAX_US, settle_us // 2)
         self._looked_at: dict[int, tuple[int, int]] = {}
+        self._failed: dict[int, int] = {}
 
     def run(
         self,
@@ -61,7 +67,13 @@ class Flush:
             if stop():
                 break
             on_progress(done, len(todo))
-            made += self._session(session, settled=self._settled(session, now_us))
+            try:
+                made += self._session(session, settled=self._settled(session, now_us))
+            except (sqlite3.Error, OSError):
+                raise
+            except Exception:  # noqa: BLE001  # one session that cannot be written up must not keep the others from it
+                _log.exception("a session could not be written up, it is tried again later")
+                self._failed[session.row] = now_us + _FAILED_AGAIN_US
             self._looked_at[session.row] = (session.dirty, now_us)
         on_progress(len(todo), len(todo))
         return made
@@ -73,6 +85,8 @@ class Flush:
     def _due_us(self, dirty: Dirty) -> int:
         """When a session is to be looked at: settled, or changed a while after the last look."""
         last = self._looked_at.get(dirty.row)
+        if dirty.row in self._failed:
+            return self._failed[dirty.row]
         if last is None or self._settle_us == 0:
             return 0
         settled_us = dirty.changed_us + self._settle_us
