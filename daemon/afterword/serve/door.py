@@ -14,6 +14,7 @@ import logging
 import os
 import re
 import secrets
+import selectors
 import socket
 import sqlite3
 import threading
@@ -62,6 +63,7 @@ class Door:
         self._state = room.config.places.state
         self._server = _Server(room, secrets.token_urlsafe(32), room.config.settings.door.port)
         self.port = int(self._server.server_address[1])
+        self._woken, self._wake = socket.socketpair()
         self._thread = threading.Thread(target=self._serve, name="door", daemon=True)
         self._thread.start()
         card = doorfile.DoorCard(1, self.port, self._server.token, os.getpid(), __version__)
@@ -73,7 +75,12 @@ class Door:
 
     def _serve(self) -> None:
         try:
-            self._server.serve_forever(poll_interval=0.5)
+            with selectors.DefaultSelector() as ready:
+                ready.register(self._server, selectors.EVENT_READ)
+                ready.register(self._woken, selectors.EVENT_READ)
+                # Nobody at the door: no waking up.
+                while not any(key.fileobj is self._woken for key, _ in ready.select(self._server.patience_s())):
+                    self._server.handle_request()
         except Exception:  # noqa: BLE001  # the daemon captures without a door, too
             _log.exception("the door broke; it opens again when the daemon starts")
 
@@ -85,8 +92,9 @@ class Door:
         """Take the card away and answer nobody any more; streams end when their job does."""
         with contextlib.suppress(OSError):
             doorfile.remove(self._state, os.getpid())
-        if self._thread.is_alive():
-            self._server.shutdown()
+        self._wake.close()
+        self._thread.join(timeout=5)
+        self._woken.close()
         self._server.server_close()
 
 
@@ -94,6 +102,7 @@ class _Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
     request_queue_size = CONNECTIONS_MAX
+    timeout = 0
 
     def __init__(self, room: Room, token: str, port: int) -> None:
         self.room = room
@@ -134,14 +143,20 @@ class _Server(http.server.ThreadingHTTPServer):
         with self._lock:
             self._asking.pop(request, None)
 
-    def service_actions(self) -> None:
-        """Hang up on callers that are too slow to ask; `settimeout` alone would wait for every single byte."""
+    def patience_s(self) -> float | None:
+        """Hang up on callers that are too slow to ask; `settimeout` alone would wait for every single byte.
+
+        Returns:
+            In how many seconds to look again; None when nobody is asking.
+        """
         now = time.monotonic()
         with self._lock:
             slow = [request for request, end in self._asking.items() if end < now]
+            waiting = bool(self._asking)
         for request in slow:
             with contextlib.suppress(OSError):
                 request.shutdown(socket.SHUT_RDWR)
+        return 0.5 if waiting else None
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         del request, client_address
