@@ -140,6 +140,9 @@ def test_a_job_of_a_killed_daemon_is_done_by_the_next(home: Home) -> None:
         assert json.loads(of(cut_off).result)["new"] == 0
         assert of(odd).state == "failed"
         assert json.loads(of(odd).error)["kind"] == "interrupted"
+        told = home.json("status")["jobs"]
+        assert told["waiting"] == 0
+        assert [job["name"] for job in told["failed"]] == ["of-another-version"]
 
 
 def test_a_job_that_ends_every_daemon_is_given_up(home: Home) -> None:
