@@ -1,6 +1,5 @@
 """Writing commands beside a running daemon: its jobs, with the same words, JSON and exit codes as without one."""
 
-import functools
 import json
 import random
 import signal
@@ -159,16 +158,11 @@ def test_a_job_that_ends_every_daemon_is_given_up(home: Home) -> None:
 
 
 def test_a_caller_follows_its_job_into_the_next_daemon(home: Home) -> None:
-    """The daemon is killed in the middle of the job, at its first commit, and comes back."""
-    with home.daemon(**QUIET) as daemon:
+    """The daemon is killed in the middle of the job, and comes back."""
+    with home.daemon(**QUIET, AFTERWORD_FAULT="kill@note.append#1") as daemon:
         wait_for(lambda: home.run("search", "broken", code=None).returncode == 0)
-        daemon.send_signal(signal.SIGSTOP)  # so that the caller surely waits
         caller = home.start("up", "--once", "--settle", "0", "--json")
-        time.sleep(0.5)
-        daemon.send_signal(signal.SIGCONT)
-        wait_for(functools.partial(_jobs, home))
-        daemon.kill()
-        daemon.wait()
+        assert daemon.wait(timeout=60) == -signal.SIGKILL
     with home.daemon(**QUIET):
         out, err = caller.communicate(timeout=60)
     assert (caller.returncode, err) == (0, "")
@@ -176,11 +170,12 @@ def test_a_caller_follows_its_job_into_the_next_daemon(home: Home) -> None:
     assert home.daily().count("### Session") == 1
 
 
-def _jobs(home: Home) -> bool:
-    reader = open_reader(home.state)
-    found = reader.db.execute("SELECT count(*) FROM job").fetchone()[0]
-    reader.close()
-    return bool(found)
+def test_a_caller_is_told_when_the_daemon_went_away_for_good(home: Home) -> None:
+    with home.daemon(**QUIET, AFTERWORD_FAULT="kill@note.append#1"):
+        wait_for(lambda: home.run("search", "broken", code=None).returncode == 0)
+        said = home.json("up", "--once", "--settle", "0", code=75)["error"]
+    assert "went away" in said["message"]
+    assert "the job is kept" in said["hint"]
 
 
 def test_a_job_that_fails_stops_nothing(home: Home) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _ANSWER_MAX_BYTES: Final = 256 << 20
 _SILENCE_S: Final = 30.0
 """A stream says something at least every few seconds; after this the door counts as dead."""
-_COME_BACK_S: Final = 5.0
+_COME_BACK_S: Final = 10.0
 """How long a caller waits for a daemon that went away under it: a service manager starts it again."""
 
 
@@ -112,10 +112,18 @@ def _answer(card: DoorCard, path: str, payload: Mapping[str, Any] | None, timeou
 
     try:
         with _Call(card, path, payload, timeout_s) as response:
-            data = response.read(_ANSWER_MAX_BYTES)
+            data = _whole(response)
     except (OSError, HTTPException) as err:
         raise _silent(card, err) from err
     return _checked(response.status, data)
+
+
+def _whole(response: "HTTPResponse") -> bytes:
+    from http.client import HTTPException  # noqa: PLC0415
+
+    if (response.length or 0) > _ANSWER_MAX_BYTES:
+        raise HTTPException("the answer is too large")
+    return response.read()  # with a number it would take half of an answer for all of it
 
 
 def _lines(card: DoorCard, path: str) -> Iterator[dict[str, Any]]:
@@ -124,7 +132,7 @@ def _lines(card: DoorCard, path: str) -> Iterator[dict[str, Any]]:
     try:
         with _Call(card, path, None, _SILENCE_S) as response:
             if response.status != 200:
-                _checked(response.status, response.read(_ANSWER_MAX_BYTES))
+                _checked(response.status, _whole(response))
             while line := response.readline():
                 if line.endswith(b"\n"):
                     yield json.loads(line)
