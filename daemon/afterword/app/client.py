@@ -1,5 +1,6 @@
 """The other side of the door: asks the running daemon, over loopback, with the standard library alone."""
 
+import functools
 import json
 import os
 import time
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from afterword.domain.errors import AfterwordError, Busy, Exit
 from afterword.redact.exits import leave_tree
+from afterword.redact.redactor import Redactor
 from afterword.store import doorfile, lock
 from afterword.store.doorfile import DoorCard
 
@@ -20,6 +22,12 @@ _SILENCE_S: Final = 30.0
 """A stream says something at least every few seconds; after this the door counts as dead."""
 _COME_BACK_S: Final = 10.0
 """How long a caller waits for a daemon that went away under it: a service manager starts it again."""
+
+
+@functools.cache
+def _way_out() -> Redactor:
+    # All engines give the same text; what is asked is short, and the pure one starts fast.
+    return Redactor("python")
 
 
 class NoAnswer(Busy):
@@ -152,9 +160,7 @@ class _Call:
         if payload is None:
             self._arguments = ("GET", path, None, headers)
         else:
-            from afterword.redact.redactor import Redactor  # noqa: PLC0415
-
-            clean = leave_tree("door-question", payload, Redactor("python"))
+            clean = leave_tree("door-question", payload, _way_out())
             headers["Content-Type"] = "application/json"
             self._arguments = ("POST", path, json.dumps(clean).encode(), headers)
 
