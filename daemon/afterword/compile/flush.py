@@ -3,7 +3,7 @@
 import hashlib
 import logging
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import msgspec
 
@@ -48,27 +48,35 @@ class Flush:
         self,
         now_us: int,
         *,
+        settle_us: int | None = None,
+        ended: Collection[int] = (),
         on_progress: Callable[[int, int], None] = lambda _done, _all: None,
         stop: Callable[[], bool] = lambda: False,
     ) -> int:
         """Write up everything that is due.
 
         A segment is due when something follows it in its session, or when the session has been quiet for `settle`
-        (always, when settle is 0). Sessions with nothing new since the last look are passed over.
+        (always, when settle is 0), or when it is among `ended` (session rows). Sessions with nothing new since the
+        last look are passed over. `settle_us` is for this run alone.
 
         Returns:
             How many sections were made or changed.
         """
         self._hand_up()
+        settle_us = self._settle_us if settle_us is None else settle_us
+
+        def settled(found: Dirty) -> bool:
+            return settle_us == 0 or now_us - found.changed_us >= settle_us or found.row in ended
+
         dirty = segments.dirty_sessions(self._ledger)
-        todo = [d for d in dirty if self._due_us(d) <= now_us]
+        todo = [d for d in dirty if settled(d) or self._due_us(d) <= now_us]
         made = 0
         for done, session in enumerate(todo):
             if stop():
                 break
             on_progress(done, len(todo))
             try:
-                made += self._session(session, settled=self._settled(session, now_us))
+                made += self._session(session, settled=settled(session))
             except (sqlite3.Error, OSError):
                 raise
             except Exception:  # noqa: BLE001  # one session that cannot be written up must not keep the others from it
@@ -91,9 +99,6 @@ class Flush:
             return 0
         settled_us = dirty.changed_us + self._settle_us
         return settled_us if last[0] == dirty.dirty else min(settled_us, last[1] + self._again_us)
-
-    def _settled(self, dirty: Dirty, now_us: int) -> bool:
-        return self._settle_us == 0 or now_us - dirty.changed_us >= self._settle_us
 
     def _hand_up(self) -> None:
         """A sub-agent gets no section: its last reply joins its parent's digest, so the parent is looked at again."""

@@ -70,6 +70,13 @@ class Redact(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Patterns that are never redacted."""
 
 
+class Door(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """[door]"""
+
+    port: Annotated[int, msgspec.Meta(ge=0, le=65535)] = 0
+    """The loopback port of the running daemon; 0 takes a free one at every start."""
+
+
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """config.toml"""
 
@@ -78,3 +85,4 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     capture: Capture = Capture()
     segment: Segment = Segment()
     redact: Redact = Redact()
+    door: Door = Door()

@@ -184,13 +184,42 @@ CREATE TABLE text_pending (seq INTEGER PRIMARY KEY AUTOINCREMENT, item INTEGER N
 """
 
 
-def _first(db: sqlite3.Connection) -> None:
-    for statement in _V1.split(";\n"):
+def _run(db: sqlite3.Connection, script: str) -> None:
+    for statement in script.split(";\n"):
         if statement.strip():
             db.execute(statement)
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_first,)
+def _first(db: sqlite3.Connection) -> None:
+    _run(db, _V1)
+
+
+_V2 = """
+-- Work that callers asked the running daemon for. state: queued, running, done, failed. progress, result and error
+-- are JSON. `tries` counts starts: a job that takes the daemon down with it is given up in the end.
+CREATE TABLE job (
+  row INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  arguments TEXT NOT NULL,
+  state TEXT NOT NULL DEFAULT 'queued',
+  progress TEXT NOT NULL DEFAULT '',
+  result TEXT NOT NULL DEFAULT '',
+  error TEXT NOT NULL DEFAULT '',
+  tries INTEGER NOT NULL DEFAULT 0,
+  created_us INTEGER NOT NULL,
+  started_us INTEGER,
+  finished_us INTEGER
+);
+CREATE INDEX job_waiting ON job (row) WHERE state IN ('queued', 'running');
+"""
+
+
+def _second(db: sqlite3.Connection) -> None:
+    _run(db, _V2)
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_first, _second)
 
 
 def migrate(db: sqlite3.Connection) -> int:
