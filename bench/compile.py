@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from bench.digest import Case, cases
 
 from afterword.compile.extractive import Extractive
 from afterword.compile.likeness import Likeness
@@ -25,6 +24,7 @@ from afterword.compile.sentences import normal
 from afterword.compile.validate import points_of, valid
 from afterword.domain.articles import RELATED, Article, Claim, CompileInput, Proposal, SectionText
 from afterword.domain.ids import SegmentKey
+from bench.digest import Case, cases
 
 PAIRS = Path(__file__).parent.parent / "tests" / "fixtures" / "compile" / "pairs.txt"
 TARGETS = {"facts": 0.75, "duplicates": 0.05, "precision": 0.95, "recall": 0.80, "links": 1.0, "unproved": 0}

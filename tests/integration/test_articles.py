@@ -64,14 +64,11 @@ def later(home: Home, text: str, answer: str, day: str = "2026-06-10T16:00:00", 
 
 RACE_AGAIN = (
     "The nightly job of harbor-api fails again with a shared temp directory, please find out why and fix it properly.",
-    "\n\n".join(
-        [
-            "The root cause is a race on a shared temp directory again: two jobs write to a fixed path under /tmp.",
-            "Decision: every job gets a temp directory of its own, and tests use tmp_path.",
-            "Lesson learned: a fixed path under /tmp is a race as soon as two nightly jobs share a runner; check_paths.sh"
-            " must run in the nightly workflow too.",
-        ]
-    ),
+    """The root cause is a race on a shared temp directory again: two jobs write to a fixed path under /tmp.
+
+Decision: every job gets a temp directory of its own, and tests use tmp_path.
+
+Lesson learned: a fixed path under /tmp is a race when two nightly jobs share a runner; it runs check_paths.sh too.""",
 )
 """What a person asks, and what the agent answers."""
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from afterword.app import setup
 from afterword.app.compiling import Compiling
 from afterword.app.config import Config, day_starts_at_min
+from afterword.app.ended import ended
 from afterword.app.reading import redactor, where
 from afterword.capture.sweep import Capture, Progress, Sum
 from afterword.compile.extractive import Extractive
@@ -37,6 +38,9 @@ class Program:
         self.redactor = redactor(config)
         install(self.redactor)
         settings = config.settings
+        if ledger.meta("rules_version") != self.redactor.version:
+            with ledger.transaction():
+                ledger.set_meta("rules_version", self.redactor.version)
         self.text = FullText(config.places.state, ledger)
         self.settle_us = duration_us(settings.segment.settle) if settle_us is None else settle_us
         self.capture = Capture(
@@ -98,11 +102,22 @@ class Program:
     def write_up(
         self,
         *,
+        settle_us: int | None = None,
         on_progress: Callable[[str, int, int], None] = lambda _what, _done, _all: None,
         stop: Callable[[], bool] = lambda: False,
     ) -> tuple[int, int]:
-        """Digest what is due and put it into the vault; (sections made, sections appended)."""
-        made = self.flush.run(self.clock(), on_progress=lambda done, all_: on_progress("digest", done, all_), stop=stop)
+        """Digest what is due and put it into the vault; (sections made, sections appended).
+
+        What hooks said ended is due at once; `settle_us` is for this pass alone.
+        """
+        with ended(self, stop) as rows:
+            made = self.flush.run(
+                self.clock(),
+                settle_us=settle_us,
+                ended=rows,
+                on_progress=lambda done, all_: on_progress("digest", done, all_),
+                stop=stop,
+            )
         appended = self.notes.sync(lambda done, all_: on_progress("notes", done, all_)) if self.notes else 0
         return made, appended
 

@@ -8,7 +8,7 @@ from afterword.app.config import Config
 from afterword.capture.sweep import StoreView
 from afterword.domain.clock import format_rfc3339
 from afterword.store import lock
-from afterword.store.ledger import sources, views
+from afterword.store.ledger import jobs, sources, views
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.notes import read_card
 
@@ -26,13 +26,20 @@ def status(config: Config, ledger: Ledger, stores: list[StoreView]) -> dict[str,
             {
                 "harness": view.harness,
                 "path": str(root),
-                "mode": _mode(ledger, str(root)) if view.reads else "not read yet",
+                "mode": _mode(ledger, str(root), running=holder is not None) if view.reads else "not read yet",
             }
             for view in stores
             for root in view.present
         ],
         "last_capture": format_rfc3339(last_us) if isinstance(last_us, int) else None,
         "pending": msgspec.to_builtins(views.pending(ledger)),
+        "jobs": {
+            "waiting": jobs.waiting(ledger),
+            "failed": [
+                {"name": job.name, "error": msgspec.json.decode(job.error.encode()).get("message")}
+                for job in jobs.failures(ledger)
+            ],
+        },
         "last_compile": format_rfc3339(compiled_us) if isinstance(compiled_us, int) else None,
         "index": {"semantic": "off"},
         "spend": None,
@@ -41,8 +48,8 @@ def status(config: Config, ledger: Ledger, stores: list[StoreView]) -> dict[str,
     }
 
 
-def _mode(ledger: Ledger, root: str) -> str:
-    found = ledger.meta(f"watch:{root}")
+def _mode(ledger: Ledger, root: str, *, running: bool) -> str:
+    found = ledger.meta(f"watch:{root}") if running else None
     return found if isinstance(found, str) else "idle"
 
 

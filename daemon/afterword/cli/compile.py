@@ -1,14 +1,17 @@
 """`compile`: daily notes into articles."""
 
 import os
-from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 
+from afterword.app import passes
 from afterword.app.config import Config
 from afterword.app.program import writer
-from afterword.cli.output import bar, config_option, json_option, say, say_json
+from afterword.cli.output import bars, config_option, json_option, say, say_json
+from afterword.cli.remote import by_daemon
+from afterword.cli.up import Stop
 from afterword.domain.errors import Exit, NotSetUp, UsageError
 
 
@@ -38,57 +41,32 @@ def compile_(
         raise NotSetUp("there is no vault yet", "run `afterword init VAULT`, or `afterword up` once")
     if files and (since or everything):
         raise UsageError("--file stands alone", "leave out --since and --all")
-    with writer(config, os.environ, "compile") as program:
-        compiling = program.compiling
-        days = compiling.days(files=files, since=since, everything=everything)
-        with bar("Compiling", "days") as move:
-            done = compiling.run(days, again=everything, dry=dry_run, on_progress=lambda n, all_: move(n, all_, "days"))
-    folder = config.settings.vault.daily
+    asked = passes.CompileDays(files, since, everything, dry_run)
+    done = by_daemon(config.places.state, "compile", msgspec.to_builtins(asked))
+    if done is None:
+        with writer(config, os.environ, "compile") as program, bars() as tell:
+            done = passes.compile_days(program, asked, tell, Stop())
     if as_json:
-        say_json(
-            "compile",
-            {
-                "days": [_day(folder, day, done.titles) for day in done.days],
-                "files": done.files,
-                "dry_run": dry_run,
-                **({"diff": done.diff} if dry_run else {}),
-            },
-        )
+        say_json("compile", done)
     else:
-        _tell(folder, done, dry=dry_run)
-    return Exit.FAILED if any(day.state == "failed" for day in done.days) else Exit.DONE
+        _tell(done)
+    return Exit.FAILED if any(day["state"] == "failed" for day in done["days"]) else Exit.DONE
 
 
-def _day(folder: str, day: Any, titles: dict[Any, str]) -> dict[str, Any]:
-    def named(uids: tuple[Any, ...]) -> list[dict[str, str]]:
-        return [{"uid": uid, "title": titles.get(uid, "")} for uid in uids]
-
-    return {
-        "note": Path(folder, f"{day.day}.md").as_posix(),
-        "state": day.state,
-        "reason": day.reason or None,
-        "created": named(day.created),
-        "updated": named(day.updated),
-        "merged": named(day.merged),
-    }
-
-
-def _tell(folder: str, done: Any, *, dry: bool) -> None:
-    if not done.days:
+def _tell(done: dict[str, Any]) -> None:
+    if not done["days"]:
         say("Nothing is new: every day is compiled.")
-    for day in done.days:
-        counts = [f"{len(uids)} {word}" for word, uids in (("created", day.created), ("updated", day.updated)) if uids]
-        say(
-            f"{folder}/{day.day}.md  {day.state}"
-            + (f"  {', '.join(counts)}" if counts else "")
-            + (f"  ({day.reason})" if day.reason else "")
-        )
-        for word, uids in (("+", day.created), ("~", day.updated)):
-            for uid in uids:
-                say(f"  {word} {done.titles.get(uid, uid)}" + ("  (told before)" if uid in day.merged else ""))
-    if done.seen.question:
-        say(f"{done.seen.question} articles vanished from the vault at once; they are left alone until that is clear.")
-    if dry and done.diff:
-        say(done.diff.rstrip("\n"))
-    elif not dry and done.files:
-        say(f"{done.files} files written.")
+    for day in done["days"]:
+        counts = [f"{len(day[word])} {word}" for word in ("created", "updated") if day[word]]
+        said = [day["note"], day["state"], *([", ".join(counts)] if counts else [])]
+        say("  ".join(said) + (f"  ({day['reason']})" if day["reason"] else ""))
+        again = {article["uid"] for article in day["merged"]}
+        for sign, word in (("+", "created"), ("~", "updated")):
+            for article in day[word]:
+                say(f"  {sign} {article['title']}" + ("  (told before)" if article["uid"] in again else ""))
+    if done["question"]:
+        say(f"{done['question']} articles vanished from the vault at once; they are left alone until that is clear.")
+    if done["dry_run"] and done["diff"]:
+        say(done["diff"].rstrip("\n"))
+    elif done["files"]:
+        say(f"{done['files']} files written.")

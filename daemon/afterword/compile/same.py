@@ -33,7 +33,8 @@ _NUMBER = re.compile(r"(?<![\w.])\d[\d.,]*\w*|\b[A-Z]\w*\d\b")
 
 
 class Profile(msgspec.Struct, frozen=True):
-    """What is compared of an article: words with their counts, of each telling of it (one a section), each point's words and numbers."""
+    """What is compared of an article: its words with their counts, those of each telling of it (one a section), and
+    each point's words and numbers."""
 
     words: dict[str, float]
     stories: tuple[dict[str, float], ...]

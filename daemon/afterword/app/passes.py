@@ -1,0 +1,117 @@
+"""The passes over everything that commands and jobs do alike, with the summary both print."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import msgspec
+
+from afterword.domain.errors import UsageError
+from afterword.store.ledger.views import counts
+
+if TYPE_CHECKING:
+    from afterword.app.program import Program
+    from afterword.capture.sweep import Progress, Sum
+    from afterword.domain.ids import ArticleUid
+
+Tell: TypeAlias = Callable[[str, str, int, int, str], None]
+"""Told how far it is: the phase (what a bar is called), its unit, done, all, a word beside the bar."""
+
+
+class Ingest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What `ingest` can be told."""
+
+    harness: str | None = None
+
+
+class WriteUp(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What `up --once` can be told; without `settle_us` the settings' holds."""
+
+    settle_us: int | None = None
+
+
+class CompileDays(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What `compile` can be told. Without words for days: every day that is new or changed."""
+
+    files: tuple[str, ...] = ()
+    since: str | None = None
+    everything: bool = False
+    dry: bool = False
+
+
+def ingest(program: "Program", given: Ingest, tell: Tell, stop: Callable[[], bool]) -> dict[str, Any]:
+    """Read what is new in all stores, or one agent's; the fields of `ingest --json`."""
+    done = take_in(program, tell, stop, thorough=True, only=given.harness)
+    return {"files": done.files, "new": done.new_items, "problems": done.problems}
+
+
+def write_up(program: "Program", given: WriteUp, tell: Tell, stop: Callable[[], bool]) -> dict[str, Any]:
+    """One whole pass: read, write up, place; the fields of `up --json`."""
+    return whole(program, tell, stop, thorough=True, settle_us=given.settle_us)
+
+
+def whole(
+    program: "Program", tell: Tell, stop: Callable[[], bool], *, thorough: bool, settle_us: int | None = None
+) -> dict[str, Any]:
+    """A pass over everything; the fields of `up --json`."""
+    done = take_in(program, tell, stop, thorough=thorough)
+    words = {"digest": "sessions looked at", "notes": "sections placed"}
+    made, appended = program.write_up(
+        settle_us=settle_us,
+        on_progress=lambda what, done, all_: tell("Writing", "sections", done, all_, words[what]),
+        stop=stop,
+    )
+    if thorough and not stop():
+        program.compiling.run(on_progress=lambda done, all_: tell("Compiling", "days", done, all_, ""), stop=stop)
+    return {
+        "vault": str(program.vault),
+        "files": done.files,
+        "new": done.new_items,
+        "problems": done.problems,
+        "sections": {"made": made, "appended": appended},
+        "ledger": msgspec.to_builtins(counts(program.ledger)),
+    }
+
+
+def compile_days(program: "Program", given: CompileDays, tell: Tell, stop: Callable[[], bool]) -> dict[str, Any]:
+    """Days into articles; the fields of `compile --json`."""
+    done = program.compiling.run(
+        program.compiling.days(files=given.files, since=given.since, everything=given.everything),
+        again=given.everything,
+        dry=given.dry,
+        on_progress=lambda n, all_: tell("Compiling", "days", n, all_, ""),
+        stop=stop,
+    )
+
+    def named(uids: tuple["ArticleUid", ...]) -> list[dict[str, str]]:
+        return [{"uid": uid, "title": done.titles.get(uid, "")} for uid in uids]
+
+    return {
+        "days": [
+            {
+                "note": f"{program.config.settings.vault.daily}/{day.day}.md",
+                "state": day.state,
+                "reason": day.reason or None,
+                "created": named(day.created),
+                "updated": named(day.updated),
+                "merged": named(day.merged),
+            }
+            for day in done.days
+        ],
+        "files": done.files,
+        "question": done.seen.question,
+        "dry_run": given.dry,
+        **({"diff": done.diff} if given.dry else {}),
+    }
+
+
+def take_in(
+    program: "Program", tell: Tell, stop: Callable[[], bool], *, thorough: bool, only: str | None = None
+) -> "Sum":
+    """Read what is new in the stores."""
+    if only is not None and only not in (known := program.capture.harnesses):
+        raise UsageError(f"there is no agent {only!r} that is read", "use one of " + ", ".join(known))
+
+    def progress(now: "Progress") -> None:
+        tell("Reading", "bytes", now.bytes_done, now.bytes_all, f"· {now.files_done:,} of {now.files_all:,} files")
+
+    return program.ingest(thorough=thorough, only=only, on_progress=progress, stop=stop)
