@@ -22,6 +22,7 @@ from afterword.store.article_notes import ArticleNotes
 from afterword.store.knowledge_pages import KnowledgePages
 from afterword.store.ledger import article_files, articles
 from afterword.store.ledger.ledger import Ledger
+from afterword.store.notes import read_card
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _LOOK_AGAIN_S = 2.0
@@ -122,8 +123,23 @@ class Compiling:
         """Bring the vault's files up to date with the ledger; how many were written."""
         if self._notes is None or self._pages is None:
             return 0
-        written = self._notes.sync(quiet=self._busy if patient else lambda _path: False)
-        return written + self._pages.sync()
+        left = False
+
+        def busy(path: Path) -> bool:
+            nonlocal left
+            found = patient and self._busy(path)
+            left = left or found
+            return found
+
+        written = self._notes.sync(quiet=busy) + self._pages.sync()
+        if self.owed() and not left and self._vault and read_card(self._vault):
+            with self._ledger.transaction():
+                self._ledger.set_meta(articles.OWED, 0)
+        return written
+
+    def owed(self) -> bool:
+        """Whether the vault is behind the ledger."""
+        return self._ledger.meta(articles.OWED) == 1
 
     def nightly_due(self) -> bool:
         """Whether the moment of `compile.at` has passed since the last run, also while the machine slept."""

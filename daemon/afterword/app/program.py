@@ -23,6 +23,10 @@ from afterword.store.lock import writer_lock
 from afterword.store.notes import DailyNotes, read_card
 
 
+_CALM_US = 60_000_000
+"""How long nothing was taken in before days are compiled."""
+
+
 def machine_name(config: Config) -> str:
     """This machine's name in notes: a slug."""
     return slug(config.settings.machine.name or socket.gethostname().partition(".")[0], fallback="machine")
@@ -123,11 +127,18 @@ class Program:
 
     def tend(self, stop: Callable[[], bool] = lambda: False) -> int:
         """Take in what people did to the articles, and compile the days that are over when it is time; how many files
-        were written. For the daemon: what was just saved is left alone, and nothing is compiled while sessions wait."""
-        if self.compiling.nightly_due() and views.pending(self.ledger).sessions == 0:
+        were written. For the daemon: what was just saved is left alone, and nothing is compiled while sessions wait
+        or come in."""
+        if self.compiling.nightly_due() and self._calm():
             return self.compiling.nightly(stop=stop).files
         seen = self.compiling.look()
-        return self.compiling.render(patient=True) if seen.edited or seen.moved or seen.deleted or seen.restored else 0
+        news = seen.edited or seen.moved or seen.deleted or seen.restored
+        return self.compiling.render(patient=True) if news or self.compiling.owed() else 0
+
+    def _calm(self) -> bool:
+        last_us = self.ledger.meta("last_capture_us")
+        busy = isinstance(last_us, int) and self.clock() - last_us < _CALM_US
+        return not busy and views.pending(self.ledger).sessions == 0
 
     def close(self) -> None:
         self.text.close()

@@ -18,6 +18,8 @@ ArticleRecord: TypeAlias = Article
 """The value of an ARTICLE register whose key is a uid; under `uid/edits` it is `Edits`."""
 
 _EDITS = "/edits"
+OWED = "articles_owed"
+"""The small fact that the vault is behind the ledger: 1 from a change of articles on until their files are written."""
 
 
 class BuildRecord(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -91,6 +93,7 @@ def put_build(
         ledger.derive((RecordKind.ARTICLE, row), [(RecordKind.SECTION, source) for source in sources])
     for day, record in made:
         registers.put(ledger, RecordKind.BUILD, day, redactor.document(msgspec.to_builtins(record)))
+    ledger.set_meta(OWED, 1)
     faults.hit("build.commit")
 
 
