@@ -22,7 +22,6 @@ from afterword.store.ledger.ledger import Ledger, open_writer
 from afterword.store.lock import writer_lock
 from afterword.store.notes import DailyNotes, read_card
 
-
 _CALM_US = 60_000_000
 """How long nothing was taken in before days are compiled."""
 

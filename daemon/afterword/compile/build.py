@@ -14,9 +14,9 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from afterword.compile.engine import Engine
-from afterword.compile.merge import Knowledge
+from afterword.compile.folding import Folding
 from afterword.compile.validate import points_of, valid
-from afterword.domain.articles import MIN_PER_DAY, Article, CompileInput, Current, Known, SectionText
+from afterword.domain.articles import MIN_PER_DAY, Article, CompileInput, Known, SectionText
 from afterword.domain.errors import AfterwordError
 from afterword.domain.ids import ArticleUid, SegmentKey
 from afterword.redact.redactor import Redactor
@@ -84,44 +84,78 @@ class Compile:
         A day that fails leaves everything as it was and says why; the others go on.
         """
         sections, built = self._sections(), articles.builds(self._ledger)
-        stored = articles.stored(self._ledger)
-        records = {day: record for day, (_, record) in built.items()}
-        results: list[DayResult] = []
+        todo = sorted(set(days))
+        state = Folding(self._ledger, {day: record for day, (_, record) in built.items()})
+        results: dict[str, DayResult] = {}
         changed: dict[ArticleUid, Article] = {}
-        for done, day in enumerate(sorted(set(days))):
+        last = max(state.records, default="")
+        undone = state.undo(last) if last in todo else False
+        older: dict[str, BuildRecord] = {}
+        for done, day in enumerate(todo):
             if stop():
                 break
-            on_progress(done, len(days))
+            on_progress(done, len(todo))
             now = sections.get(day, ())
             if not again and not self._changed(day, now, built):
-                results.append(DayResult(day, "unchanged"))
+                results[day] = DayResult(day, "unchanged")
                 continue
             try:
-                record = self._propose(day, now, stored)
+                record = self._propose(day, now, state.stored)
             except AfterwordError as err:
                 _log.warning("a day could not be compiled, it stays pending", extra={"day": day})
-                results.append(DayResult(day, "failed", err.message))
+                results[day] = DayResult(day, "failed", err.message)
                 continue
-            last = max(records, default="")
-            records[day] = record
-            if day > last:
-                after, record = self._on_top(stored, day, record)
-            else:
-                after, record = self._again(stored, records, day)
-            records[day] = record
-            before = stored
-            moved = {uid: article for uid, article in after.items() if stored.get(uid) != article}
-            if not dry:
-                with self._ledger.transaction(durable=True):
-                    articles.put_build(self._ledger, self._redactor, moved, [(day, record)])
-                faults.hit("build.committed")
-                after = articles.stored(self._ledger)
-            stored = after
-            changed |= moved
-            state: State = "skipped" if record.state == "skipped" else "compiled"
-            results.append(_result(day, state, record, before, moved))
-        on_progress(len(days), len(days))
-        return Outcome(tuple(results), changed)
+            if day < last or (day == last and (older or not undone)):
+                older[day] = record
+                continue
+            if older:
+                self._settle(state, older, results, changed, dry=dry)
+                older = {}
+            self._store(state, {day: record}, state.on_top(day, record), results, changed, dry=dry)
+        if older:
+            self._settle(state, older, results, changed, dry=dry)
+        on_progress(len(todo), len(todo))
+        return Outcome(tuple(results[day] for day in todo if day in results), changed)
+
+    def _settle(
+        self,
+        state: Folding,
+        older: dict[str, BuildRecord],
+        results: dict[str, DayResult],
+        changed: dict[ArticleUid, Article],
+        *,
+        dry: bool,
+    ) -> None:
+        """Days before the newest one changed: the fold runs once more over all builds."""
+        after, records = state.again(older)
+        self._store(state, {day: records[day] for day in older}, (after, records), results, changed, dry=dry)
+
+    def _store(
+        self,
+        state: Folding,
+        mine: dict[str, BuildRecord],
+        made: tuple[dict[ArticleUid, Article], dict[str, BuildRecord]],
+        results: dict[str, DayResult],
+        changed: dict[ArticleUid, Article],
+        *,
+        dry: bool,
+    ) -> None:
+        after, records = made
+        before = state.stored
+        moved = {uid: article for uid, article in after.items() if before.get(uid) != article}
+        if not dry:
+            with self._ledger.transaction(durable=True):
+                held = articles.put_build(
+                    self._ledger, self._redactor, moved, [(day, records[day]) for day in sorted(mine)]
+                )
+                state.remember(self._redactor, records, moved)
+            faults.hit("build.committed")
+            after = after | held
+        state.accept(after, records)
+        changed |= moved
+        for day in mine:
+            word: State = "skipped" if records[day].state == "skipped" else "compiled"
+            results[day] = _result(day, word, records[day], before, moved)
 
     def _propose(self, day: str, now: Sequence[SectionText], stored: Mapping[ArticleUid, Article]) -> BuildRecord:
         sent = tuple((section.key, self._rev(section.key)) for section in now)
@@ -148,37 +182,6 @@ class Compile:
         record = msgspec.structs.replace(record, proposals=tuple(kept), reason=reason)
         # As it will come back out of the ledger, so that a later fold is given the same.
         return msgspec.json.decode(self._redactor.document(msgspec.to_builtins(record)).encode(), type=BuildRecord)
-
-    def _on_top(
-        self, stored: Mapping[ArticleUid, Article], day: str, record: BuildRecord
-    ) -> tuple[dict[ArticleUid, Article], BuildRecord]:
-        standing = {uid: article for uid, article in stored.items() if article.status != "withdrawn"}
-        knowledge = Knowledge(standing, self._closed())
-        record = _built(knowledge, day, record)
-        gone = {uid: article for uid, article in stored.items() if uid not in knowledge.articles}
-        return gone | knowledge.articles, record
-
-    def _again(
-        self, stored: Mapping[ArticleUid, Article], records: Mapping[str, BuildRecord], changed: str
-    ) -> tuple[dict[ArticleUid, Article], BuildRecord]:
-        """The fold over all builds; an article that nothing leads to any more is withdrawn, or kept if a person's."""
-        knowledge = Knowledge(closed=self._closed())
-        made = records[changed]
-        for day in sorted(records):
-            record = _built(knowledge, day, records[day])
-            if day == changed:
-                made = record
-        theirs = {current.uid for current in articles.current(self._ledger) if current.edits != type(current.edits)()}
-        after = dict(knowledge.articles)
-        for uid, article in stored.items():
-            if uid not in after:
-                after[uid] = (
-                    article if uid in theirs else msgspec.structs.replace(article, status="withdrawn", related=())
-                )
-        return after, made
-
-    def _closed(self) -> set[ArticleUid]:
-        return {c.uid for c in articles.current(self._ledger) if c.edits.status and not _open(c)}
 
     def _sections(self) -> dict[str, tuple[SectionText, ...]]:
         """The newest sections by day."""
@@ -233,25 +236,6 @@ def _result(
     created = tuple(uid for uid in record.uids if uid not in standing and uid in moved)
     updated = tuple(uid for uid in record.uids if uid in standing and uid in moved)
     return DayResult(day, state, record.reason, created, updated, tuple(u for u in record.merged if u in updated))
-
-
-def _open(current: Current) -> bool:
-    return current.article.status not in ("retracted", "deleted")
-
-
-def _built(knowledge: Knowledge, day: str, record: BuildRecord) -> BuildRecord:
-    done = knowledge.build(day, record.engine, record.proposals)
-
-    def those(*wanted: str) -> tuple[ArticleUid, ...]:
-        return tuple(uid for uid, outcome in done.items() if outcome in wanted)
-
-    return msgspec.structs.replace(
-        record,
-        uids=tuple(done),
-        created=those("created"),
-        updated=those("updated", "merged"),
-        merged=those("merged"),
-    )
 
 
 def _words(section: SectionText) -> int:

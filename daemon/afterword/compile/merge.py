@@ -29,6 +29,8 @@ _MOST_RELATED = 4
 _LINKED = 0.07
 """From this likeness on an article is worth a link of its own accord."""
 _BELONGS = 0.5
+_FEW = 20
+"""While there are no more articles than these, all are looked at for missing links after every build."""
 
 
 class Knowledge:
@@ -43,6 +45,7 @@ class Knowledge:
         self._postings: dict[str, dict[ArticleUid, None]] = {}
         self._names: dict[str, dict[ArticleUid, None]] = {}
         self._slugs: dict[str, ArticleUid] = {}
+        self._topped = False
         for uid, article in (articles or {}).items():
             self._put(uid, article)
 
@@ -57,9 +60,11 @@ class Knowledge:
             wishes.append((uid, proposal))
         for uid, proposal in wishes:
             self._wish(uid, proposal)
+        least = min(RELATED, sum(map(self._open, self.articles)) - 1) if len(self.articles) <= _FEW else RELATED
         for uid in done:
-            self._link(uid)
-        self._top_up()
+            self._link(uid, least if self._open(uid) else 0)
+        if len(self.articles) <= _FEW or not self._topped:
+            self._top_up()
         return done
 
     def same_as(self, proposal: Proposal) -> ArticleUid | None:
@@ -185,7 +190,9 @@ class Knowledge:
             self.articles[uid] = msgspec.structs.replace(article, related=tuple(kept))
 
     def _top_up(self) -> None:
-        """Links for every open article that has too few, as far as there are others."""
+        """Links for every open article that has too few, as far as there are others. Once there are enough articles
+        none loses its links again while these are folded."""
+        self._topped = len(self.articles) > _FEW
         open_ones = [uid for uid in self.articles if self._open(uid)]
         least = min(RELATED, len(open_ones) - 1)
         for uid in open_ones:

@@ -84,17 +84,33 @@ def put_edits(ledger: Ledger, redactor: Redactor, uid: ArticleUid, edits: Edits)
 
 def put_build(
     ledger: Ledger, redactor: Redactor, changed: Mapping[ArticleUid, Article], made: Iterable[tuple[str, BuildRecord]]
-) -> None:
-    """Store articles and the builds they come from; inside one transaction, so that a set is there whole or not."""
+) -> dict[ArticleUid, Article]:
+    """Store articles and the builds they come from; inside one transaction, so that a set is there whole or not.
+
+    Returns:
+        The articles as they are stored.
+    """
+    held = {}
     for uid, article in sorted(changed.items()):
-        row = registers.put(ledger, RecordKind.ARTICLE, uid, redactor.document(msgspec.to_builtins(article))).row
+        register = registers.put(ledger, RecordKind.ARTICLE, uid, redactor.document(msgspec.to_builtins(article)))
         faults.hit("build.article")
         sources = [found[0].row for key in article.sections if (found := segments.section(ledger, key))]
-        ledger.derive((RecordKind.ARTICLE, row), [(RecordKind.SECTION, source) for source in sources])
+        ledger.derive((RecordKind.ARTICLE, register.row), [(RecordKind.SECTION, source) for source in sources])
+        held[uid] = register.read(Article)
     for day, record in made:
         registers.put(ledger, RecordKind.BUILD, day, redactor.document(msgspec.to_builtins(record)))
     ledger.set_meta(OWED, 1)
     faults.hit("build.commit")
+    return held
+
+
+def stamp(ledger: Ledger) -> tuple[int, int]:
+    """(how many, sum of revisions) of the articles as the engine has them: it changes whenever one of them does."""
+    found = ledger.db.execute(
+        f"SELECT count(*), coalesce(sum(rev), 0) FROM register WHERE kind = {int(RecordKind.ARTICLE)}"
+        f" AND key NOT LIKE '%{_EDITS}'"
+    ).fetchone()
+    return found[0], found[1]
 
 
 def item_texts(ledger: Ledger, ids: Iterable[str]) -> list[Redacted]:
