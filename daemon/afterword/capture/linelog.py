@@ -25,13 +25,15 @@ COMMIT_BYTES = 8 << 20
 
 @dataclass(frozen=True)
 class Tools:
-    """What a reading needs. `on_commit` is told after each transaction how many bytes it moved on."""
+    """What a reading needs. `on_commit` is told after each transaction how many bytes it moved on; `stop` is asked
+    then: what is left is read the next time."""
 
     ledger: Ledger
     redactor: Redactor
     clock: Clock
     quiet_us: int
     on_commit: Callable[[int], None] = lambda _bytes: None
+    stop: Callable[[], bool] = lambda: False
 
     def fingerprint(self, text: str) -> str:
         return self.ledger.keyed_hash(text.encode("utf-8", "surrogatepass"), 8).hex()
@@ -158,6 +160,8 @@ class _Reading:
                 self._save(done=done)
             new += intake.new_items
             self._tools.on_commit(self._mark.offset - start)
+            if self._tools.stop():
+                break
         return new
 
     def _intake(self) -> Intake:

@@ -69,7 +69,7 @@ class Flush:
             return settle_us == 0 or now_us - found.changed_us >= settle_us or found.row in ended
 
         dirty = segments.dirty_sessions(self._ledger)
-        todo = [d for d in dirty if settled(d) or self._due_us(d) <= now_us]
+        todo = [d for d in dirty if self._failed.get(d.row, 0) <= now_us and (settled(d) or self._due_us(d) <= now_us)]
         made = 0
         for done, session in enumerate(todo):
             if stop():
@@ -77,6 +77,7 @@ class Flush:
             on_progress(done, len(todo))
             try:
                 made += self._session(session, settled=settled(session))
+                self._failed.pop(session.row, None)
             except (sqlite3.Error, OSError):
                 raise
             except Exception:  # noqa: BLE001  # one session that cannot be written up must not keep the others from it
@@ -150,7 +151,8 @@ class Flush:
             key=segment.key,
             harness=session.harness,
             project=project_of(session.facts.cwd),
-            title=session.facts.title,
+            # Without a title of its own a session is called by its first prompt, which may be another session's.
+            title=session.facts.title if session.facts.title_rank else "",
             passages=tuple(map(self._passage, live)),
             reports=tuple(map(self._passage, reported)),
         )

@@ -24,6 +24,12 @@ _PAIRS = {
     b"\xc2\xab": b"\xc2\xbb",
     b"\xe3\x80\x8c": b"\xe3\x80\x8d",
 }
+NEXT = re.compile(rb"\\{0,15}[\"'`]?(?:[ \t]{0,4},[ \t\r\n]{0,24}|[ \t]{1,4})(\\{0,15}[\"'`])?")
+"""Between two values of a list."""
+NAMED = re.compile(rb"[=:](?!=|[\s\"'`,;)\]}]|$)|[=:(]$")
+"""What stands in a list of values is a name with its own value."""
+LISTED = {"password": "strict", "env": "strict", "key": "mention", "weak": "mention"}
+"""A rule's check → how strictly the values after the first are judged."""
 _QUOTED_LIMIT = 4096
 _PEM_LIMIT = 65536
 
