@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from afterword.redact.rule import OPEN, Rule
+from afterword.redact.rule import LEFT, OPEN, Rule
 
 _ARGUMENT: Final = r"(?:[ \t=]{1,4}|\\{0,15}[\"'],[ \t]{0,4})"
 """Between an option and its value, in a shell or in a list of arguments."""
@@ -26,7 +26,7 @@ def _option(option: str, starts: tuple[str, ...], near: str, *, glued: bool = Fa
         "given",
         "value",
         1,
-        near=rf"\b(?:{near})",
+        near=rf"{LEFT}(?:{near})",
     )
 
 
@@ -38,7 +38,7 @@ COMMANDS: Final[tuple[Rule, ...]] = (
         ("-u", "--user", "--proxy-user"),
         1,
         "userinfo",
-        near=r"\b(?:curl|wget|https?|xh)\b",
+        near=rf"{LEFT}(?:curl|wget|https?|xh)\b",
     ),
     _option(
         "-p",
@@ -58,7 +58,7 @@ COMMANDS: Final[tuple[Rule, ...]] = (
         ("pass:",),
         1,
         "given",
-        near=r"\bopenssl\b|-pass(?:in|out)?\b",
+        near=rf"{LEFT}openssl\b|-pass(?:in|out)?\b",
     ),
     # A value that a command reads from its input
     Rule(
@@ -81,7 +81,7 @@ COMMANDS: Final[tuple[Rule, ...]] = (
         "given",
         "value",
         1,
-        near=r"(?i:\bnet(?:\.exe)?[ \t]{1,4}use\b)",
+        near=rf"(?i:{LEFT}net(?:\.exe)?[ \t]{{1,4}}use\b)",
     ),
     Rule(
         "password",

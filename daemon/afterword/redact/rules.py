@@ -52,10 +52,10 @@ def _escapes(word: str) -> tuple[str, str]:
     """
     lead = len(word) - len(word.lstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"))
     word = word if lead >= 3 else word[lead:]
-    parts = [re.escape(c) if c.isascii() else rf"\\{{1,8}}u(?i:{ord(c):04x})" for c in word]
+    parts = [re.escape(c) if c.isascii() else rf"\\{{1,8}}u{ord(c):04x}" for c in word]
     if lead >= 3:
         return "".join(parts), word[:lead].lower()
-    return rf"\\u(?i:{ord(word[0]):04x})" + "".join(parts[1:]), rf"\u{ord(word[0]):04x}"
+    return rf"\\u{ord(word[0]):04x}" + "".join(parts[1:]), rf"\u{ord(word[0]):04x}"
 
 
 def _escaped(words: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
@@ -239,9 +239,9 @@ RULES: Final[tuple[Rule, ...]] = (
     *_assigned("password", _PASSWORD_ABROAD, _starts(PASSWORD_WORDS_ABROAD), "password"),
     *_assigned("api-key", _KEY_ABROAD, _starts(KEY_WORDS_ABROAD), "key"),
     *_assigned("secret", _WEAK_ABROAD, _starts(WEAK_WORDS_ABROAD), "weak"),
-    *_assigned("password", *_escaped(PASSWORD_WORDS_ABROAD), "password"),
-    *_assigned("api-key", *_escaped(KEY_WORDS_ABROAD), "key"),
-    *_assigned("secret", *_escaped(WEAK_WORDS_ABROAD), "weak"),
+    _assigned("password", *_escaped(PASSWORD_WORDS_ABROAD), "password")[0],
+    _assigned("api-key", *_escaped(KEY_WORDS_ABROAD), "key")[0],
+    _assigned("secret", *_escaped(WEAK_WORDS_ABROAD), "weak")[0],
     Rule(
         "password",
         rf"(?:PASSWORD|PASSWD|PASSPHRASE|_PASS|_PWD){_SUFFIX}=({OPEN})?([A-Za-z0-9!@#%^&*+?~.,_-][^\x00-\x20\"'`]{{3}})",
