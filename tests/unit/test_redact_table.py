@@ -576,6 +576,19 @@ def test_every_secret_on_a_line_is_replaced(redactor: Redactor, text: str, secre
     assert redactor.redact(clean) == clean
 
 
+@pytest.mark.parametrize("between", ["; ", " ", ", ", ",", " && ", "\\n"])
+@pytest.mark.parametrize("step", [1, 5, 17])
+def test_no_secret_hides_its_neighbour(redactor: Redactor, between: str, step: int) -> None:
+    # Without its end a word after `--password` may be prose.
+    lines = [(text, secret) for _, text, secret in POSITIVE if "\n" not in text and not text.endswith(f"word {WORD}")]
+    lost = []
+    for (first, one), (second, two) in zip(lines, lines[step:], strict=False):
+        clean = redactor.redact(first + between + second)
+        if (one in clean and one not in second) or (two in clean and two not in first):
+            lost.append((first, second, clean))
+    assert lost == []
+
+
 @pytest.mark.parametrize("text", NEGATIVE)
 def test_harmless_text_is_left_alone(redactor: Redactor, text: str) -> None:
     assert redactor.redact(text) == text

@@ -9,6 +9,7 @@ _BARE = re.compile(
     # A separator ends the value when a space or the next name follows; else it belongs to the value.
     rb"|[,;&](?![\s\"'`<>,;)}\]&|\\]|$|(?:amp;)?[A-Za-z0-9_.%\[\]-]{1,64}[=:]))*"
 )
+_SEPARATOR = re.compile(rb"[,;&]")
 _LINE = re.compile(rb"(?:[^\s\"'`\\]|\\[^nrtu\"'\\/\s])*")
 _USERINFO = re.compile(rb"(?:[^\s\"'`<>/@\\]*@)*")
 _PEM_BODY = re.compile(
@@ -44,7 +45,14 @@ def bare(data: bytes, at: int) -> int:
 
 def line(data: bytes, at: int) -> int:
     """The end of an unquoted value that a space ends, whatever else is in it."""
-    return _run(_LINE, data, at)
+    end = _run(_LINE, data, at)
+    return end - 1 if end > at and data[end - 1] in b";," else end
+
+
+def cut(data: bytes, at: int, end: int) -> int:
+    """Where an unquoted value that is known to reach `at` may end before `end`: at a separator in it, else -1."""
+    found = _SEPARATOR.search(data, at, end)
+    return found.start() if found else -1
 
 
 def quoted(data: bytes, at: int, opener: bytes) -> int:

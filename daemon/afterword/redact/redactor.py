@@ -237,8 +237,14 @@ def _rule_spans(number: int, search: Search, data: bytes, found: list[Span]) -> 
         if rule.opener:
             opened, opened_end = match.span(rule.opener)
             opener = data[opened:opened_end] if opened >= 0 else b""
+        least = end
         start, end = _extended(rule, data, start, end, opener)
-        if rule.check and not _judged(check, data, start, end, opener):
+        good = not rule.check or _judged(check, data, start, end, opener)
+        if not good and rule.until in ("value", "line") and not opener:
+            shorter = extent.cut(data, least, min(end, start + LOOK))
+            good = shorter >= 0 and _judged(check, data, start, shorter, opener)
+            end = shorter if good else end
+        if not good:
             # Go on behind the key, not behind the value: the next key may lie in it. A long token is left behind
             # whole, since to try all that may begin in it would take the square of its length.
             at = max(start, at + 1) if rule.until else first + 1 if last - first <= _TOKEN_BYTES else last
