@@ -324,3 +324,27 @@ def test_more_matches_than_are_ranked_are_still_filtered_first(tmp_path: Path, m
     everything = search.search(reading.ledger, tmp_path / "state", "cache", wide, limit=9, now_us=0)
     assert everything.cut
     reading.close()
+
+
+@pytest.mark.parametrize(
+    "extra", [r"\d{4}-\d{2}-\d{2}", r"\b\d+\b", "(?i)session", "(?i)harness", "UTC", "(?i)claude", "a"]
+)
+def test_a_persons_own_pattern_redacts_texts_and_breaks_no_record(extra: str, tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    path = tmp_path / ".config/afterword/config.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text(f"[redact]\nextra = ['{extra}']\n")
+    session = talk(1)
+    session.prompt("Born 1980-01-02, 41 sessions in UTC with claude, said the harness.")
+    write(home, session)
+    up(home)
+    (note,) = (home.vault / "daily").glob("*.md")
+    assert note.name == "2026-03-04.md"
+    assert "### Session (10:00)" in note.read_text()
+    session.reply("More came later.")
+    write(home, session)
+    up(home)
+    home.run("search", "look", code=None)
+    shown = home.json("show", "session-1")
+    assert len(shown["messages"]) == 4
+    assert any("[redacted:extra]" in item["text"] for item in shown["messages"])

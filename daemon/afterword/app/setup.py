@@ -126,7 +126,9 @@ def settle_zone(ledger: Ledger, redactor: Redactor, card: VaultCard | None) -> l
         zones = [change for change in card.zone if known_zone(change[1])] if card else []
         zones = zones or [("", system_zone())]
         with ledger.transaction():
-            found = registers.put(ledger, RecordKind.SETTING, "vault.zone", redactor.document(_plain(zones)), rev=0)
+            found = registers.put(
+                ledger, RecordKind.SETTING, "vault.zone", redactor.document(_plain(zones), plain=("",)), rev=0
+            )
     return found.read(list[tuple[str, str]])
 
 

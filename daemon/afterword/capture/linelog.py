@@ -21,6 +21,7 @@ from afterword.store.ledger.ledger import Ledger
 from afterword.store.ledger.sources import Checkpoint, Source
 
 COMMIT_BYTES = 8 << 20
+_SAID = {"cwd", "branch", "model", "agent_type"}
 
 
 @dataclass(frozen=True)
@@ -201,7 +202,9 @@ class _Reading:
     def _save(self, *, done: bool) -> None:
         tools, at = self._tools, self._source.at
         kept = {"decoder": msgspec.to_builtins(self._state), "memory": msgspec.to_builtins(self._memory)}
-        state = tools.redactor.document(kept)
+        # A state holds ids, counters and fingerprints of ours, beside the few things a transcript says.
+        plain = {field.name for field in msgspec.structs.fields(self._decoder.state_type)} - _SAID
+        state = tools.redactor.document(kept, plain={"memory", *plain})
         head, tail = edges(self._fd, self._mark.offset, tools.ledger)
         now = Checkpoint(
             device=self._found.st_dev,

@@ -15,11 +15,15 @@ from afterword.domain.items import Kind
 from afterword.domain.segments import Segment, cut
 from afterword.domain.slugs import project_of, slug
 from afterword.redact.redactor import Redactor
+from afterword.redact.text import Redacted
 from afterword.store.ledger import registers, segments, sessions
 from afterword.store.ledger.ledger import Ledger, RecordKind
 from afterword.store.ledger.segments import DigestRecord, Dirty, Entry, SectionRecord
 
 _log = logging.getLogger(__name__)
+
+# What is ours in the records written here: a person's own patterns must not break it.
+_PLAIN = ("session", "made_of", "engine", "items", "day", "time", "harness", "project", "origin", "withdrawn_by")
 
 _AGAIN_MAX_US = 30_000_000
 _FAILED_AGAIN_US = 600_000_000
@@ -161,7 +165,10 @@ class Flush:
     def _store(self, session: sessions.Session, segment: Segment, record: DigestRecord, entries: list[Entry]) -> bool:
         """Store a digest and its section; whether the section says something new."""
         digest = registers.put(
-            self._ledger, RecordKind.DIGEST, segment.key, self._redactor.document(msgspec.to_builtins(record))
+            self._ledger,
+            RecordKind.DIGEST,
+            segment.key,
+            self._redactor.document(msgspec.to_builtins(record), plain=_PLAIN),
         )
         self._ledger.derive((RecordKind.DIGEST, digest.row), [(RecordKind.ITEM, entry.row) for entry in entries])
         before = registers.get(self._ledger, RecordKind.SECTION, segment.key)
@@ -176,10 +183,16 @@ class Flush:
             digest=record.digest,
         )
         after = registers.put(
-            self._ledger, RecordKind.SECTION, segment.key, self._redactor.document(msgspec.to_builtins(section))
+            self._ledger,
+            RecordKind.SECTION,
+            segment.key,
+            self._redactor.document(msgspec.to_builtins(section), plain=_PLAIN),
         )
         self._ledger.derive((RecordKind.SECTION, after.row), [(RecordKind.DIGEST, digest.row)])
         return before is None or before.rev != after.rev
+
+    def _document(self, record: DigestRecord | SectionRecord) -> Redacted:
+        return self._redactor.document(msgspec.to_builtins(record), plain=_PLAIN)
 
     def _withdraw(self, session: sessions.Session, cuts: list[Segment]) -> int:
         """Withdraw sections of this session whose segment is no longer there, or has no live prompt any more."""
@@ -191,7 +204,10 @@ class Flush:
             by = _successor(record, list(standing.values())) or register.key
             gone = msgspec.structs.replace(record, withdrawn_by=by)
             registers.put(
-                self._ledger, RecordKind.SECTION, register.key, self._redactor.document(msgspec.to_builtins(gone))
+                self._ledger,
+                RecordKind.SECTION,
+                register.key,
+                self._redactor.document(msgspec.to_builtins(gone), plain=_PLAIN),
             )
             made += 1
         return made
