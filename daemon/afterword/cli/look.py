@@ -98,8 +98,17 @@ def search(query: tuple[str, ...], *, as_json: bool, config: Config, limit: int,
         ]
         say(" · ".join(word for word in words if word) + (" · abandoned" if hit.abandoned else ""))
         say(f"    {hit.snippet}")
+        if hit.written_in:
+            say(f"    → {hit.written_in[0]} (^{hit.written_in[1]})")
     if not answer.hits:
-        note(f"nothing holds {text!r}" + ("" if answer.complete else "; the full text is still being made"))
+        narrowed = " ".join(
+            f"--{name.replace('_prefix', '')} {value}" for name, value in given.items() if value and name != "exact"
+        )
+        note(
+            f"nothing holds {text!r}"
+            + (f" with {narrowed}" if narrowed else "")
+            + ("" if answer.complete else "; the full text is still being made")
+        )
         return Exit.NOTHING
     more = answer.total - len(answer.hits)
     if more > 0:

@@ -82,18 +82,27 @@ class Likeness:
     def __init__(self) -> None:
         self._seen: Counter[str] = Counter()
         self._count = 0
+        self._weights: dict[str, float] = {}
 
     def add(self, bag: Iterable[str]) -> None:
         """Take a text's words into the count."""
         self._seen.update(set(bag))
         self._count += 1
+        self._weights.clear()
 
     def widen(self, more: Iterable[str]) -> None:
         """Take in the words a text that is counted already has now besides."""
         self._seen.update(set(more))
+        self._weights.clear()
 
     def weight(self, word: str) -> float:
         """How much a word tells: rare ones much, everyday ones little."""
+        known = self._weights.get(word)
+        if known is None:
+            known = self._weights[word] = self._weigh(word)
+        return known
+
+    def _weigh(self, word: str) -> float:
         base = math.log((self._count + 12) / (self._seen.get(word, 0) + 1.5))
         if " " in word:
             return 0.6 * base
@@ -104,6 +113,13 @@ class Likeness:
         raw = {word: (1 + math.log(n) if n >= 1 else n) * self.weight(word) for word, n in counts.items() if n > 0}
         size = math.sqrt(math.fsum(value * value for value in raw.values()))
         return {word: value / size for word, value in raw.items()} if size else {}
+
+
+@lru_cache(maxsize=65536)
+def stem(word: str) -> str:
+    """The one folded word that a word is; nothing when it is none or several."""
+    found = tokens(word)
+    return found[0] if len(found) == 1 else ""
 
 
 def counted(text: str, *, pairs: bool = True) -> Counter[str]:

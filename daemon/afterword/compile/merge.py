@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from afterword.compile.likeness import Likeness, cosine, counted, is_light, shared
+from afterword.compile.likeness import Likeness, cosine, counted, is_light, shared, stem
 from afterword.compile.rank import alike
 from afterword.compile.same import Profile, judge, profile_of
 from afterword.domain.articles import RELATED, Article, Claim, Proposal, Related, name_key
@@ -238,19 +238,19 @@ class Knowledge:
 _PLAIN_WORD = re.compile(r"[^\W\d_]{3,}")
 
 
-def _surface(stem: str, *articles: Article) -> str:
+def _surface(wanted: str, *articles: Article) -> str:
     """A word of both articles as it was written, if it matters to them: in a title, or said twice in each."""
-    if is_light(stem):
+    if is_light(wanted):
         return ""
     forms: Counter[str] = Counter()
     titled = False
     least = 99
     for article in articles:
         told = [word for claim in article.points for word in _PLAIN_WORD.findall(claim.text)]
-        named = list(_PLAIN_WORD.findall(article.title))
-        here = [word for word in (*named, *told) if list(counted(word, pairs=False)) == [stem]]
+        named = _PLAIN_WORD.findall(article.title)
+        here = [word for word in (*named, *told) if stem(word) == wanted]
         forms.update(word if word[1:] != word[1:].lower() else word.lower() for word in here)
-        titled = titled or any(list(counted(word, pairs=False)) == [stem] for word in named)
+        titled = titled or any(stem(word) == wanted for word in named)
         least = min(least, len(here))
     if least < 1 or (not titled and least < 2):
         return ""
