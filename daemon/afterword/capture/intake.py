@@ -15,6 +15,7 @@ from afterword.domain.events import BadLine, Decoded, Drop, Facts, Finish, Item,
 from afterword.domain.ids import ItemId, item_id
 from afterword.domain.items import Kind, SaidBy, Time
 from afterword.redact.redactor import Redactor
+from afterword.redact.text import Redacted
 from afterword.store.ledger import sessions, sources
 from afterword.store.ledger.items import NewItem, State, Writer
 from afterword.store.ledger.ledger import Ledger
