@@ -16,13 +16,14 @@ export VENV
 UV := $(or $(shell command -v uv 2>/dev/null),.tools/uv/bin/uv)
 PY = "$$(PYTHON='$(PYTHON)' .ci/python)"
 
-.PHONY: help up demo test wheel lock bench clean
+.PHONY: help up demo test prove wheel lock bench clean
 .DELETE_ON_ERROR:
 
 help:
 	@echo 'make up     set up the vault on first run, then watch the agents'
 	@echo 'make demo   one pass over a bundled sample history, in a throw-away home'
 	@echo 'make test   formatting, lint, types, import layers, all tests'
+	@echo 'make prove  what takes longer than a test may: kills at random points, by the hundred'
 	@echo 'make wheel  build dist/*.whl'
 	@echo 'make bench  measure reading, searching and idling on a made-up corpus'
 	@echo 'make lock   make requirements*.lock again from pyproject.toml (UPGRADE=1: newer versions)'
@@ -40,6 +41,13 @@ test: $(VENV)/.stamp-dev
 wheel: $(VENV)/.stamp-dev
 	rm -rf dist
 	$(VENV)/bin/python -m build --wheel --no-isolation --outdir dist .
+
+KILLS ?= 110
+SEED ?= 12
+prove: $(VENV)/.stamp-dev
+	AFTERWORD_TEST_KILLS=$(KILLS) AFTERWORD_TEST_SEED=$(SEED) HYPOTHESIS_PROFILE=ci \
+	  $(VENV)/bin/pytest tests/fault tests/property -p no:randomly --junitxml=build/prove.xml
+	@grep -o 'value="seed[^"]*"' build/prove.xml
 
 bench: $(VENV)/.stamp-dev
 	@ran=; for name in capture query idle digest compile hook; do \

@@ -178,12 +178,13 @@ def test_a_caller_is_told_when_the_daemon_went_away_for_good(home: Home) -> None
     assert "the job is kept" in said["hint"]
 
 
-def test_a_job_that_fails_stops_nothing(home: Home) -> None:
+def test_a_note_that_cannot_be_written_is_named_and_written_later(home: Home) -> None:
     with home.daemon(**QUIET, AFTERWORD_FAULT="fail@note.append#1"):
         wait_for(lambda: home.run("search", "broken", code=None).returncode == 0)
-        said = home.json("up", "--once", "--settle", "0", code=1)["error"]
-        assert "fault injected" in said["message"]
-        home.run("up", "--once", "--settle", "0")
+        said = home.json("up", "--once", "--settle", "0")
+        assert "daily/" in said["vault_problem"]
+        assert said["pending"]["sections"] == 1
+        assert home.json("up", "--once", "--settle", "0")["vault_problem"] is None
     assert home.daily().count("### Session") == 1
 
 
