@@ -15,7 +15,7 @@ from afterword.compile.topics import Topic, topics
 from afterword.domain.articles import MIN_PER_DAY, CompileInput, Proposal, SectionText
 
 _MOST_POINTS = 6
-_MOST_SENTENCES = 9
+_MOST_SENTENCES = 12
 _LEAST_WEIGHT = 2.6
 """A topic with less evidence is no article."""
 _REPEATED = 0.75
@@ -86,7 +86,7 @@ def _details(topic: Topic, points: Sequence[Statement]) -> str:
     paragraphs = []
     for key, section in sections.items():
         rows = [s for s in topic.statements if s.section.key == key and (id(s) not in told)]
-        rows = [s for s in rows if s.role in ("context", "fix") or (s.stands and s.weight > 0)]
+        rows = [s for s in rows if s.role in ("context", "fix") or s.tells]
         if not topic.main:
             rows = [s for s in rows if s.role != "fix"]
         if not any(s.role != "context" for s in rows):

@@ -157,6 +157,18 @@ _TEMPLATES = {
 }
 """Language → the sentence of a fix. Commands stand in it without backticks: the note would show them escaped."""
 
+_FIX = re.compile(
+    "|".join(
+        re.sub(r"\\\{\w+\\\}", ".*", re.escape(form)) for row in _TEMPLATES.values() for form in (row.same, row.other)
+    ),
+    re.DOTALL,
+)
+
+
+def is_fix(text: str) -> bool:
+    """Whether a digest's point tells of a command that failed and then passed."""
+    return _FIX.fullmatch(text.rstrip(".。")) is not None
+
 
 def fixes(passages: Sequence[Passage], language: str) -> list[Fix]:
     """The commands that failed and, later in the segment, passed, in order of their passing."""

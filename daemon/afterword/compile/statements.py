@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from afterword.compile import cues, wording
+from afterword.compile.fixes import is_fix
 from afterword.compile.likeness import counted
 from afterword.compile.sentences import normal, plain
 from afterword.domain.articles import Claim, SectionText
@@ -36,6 +37,8 @@ class Statement:
     labelled: bool
     """The speaker called it a lesson or a decision."""
     stands: bool
+    tells: bool
+    """It can be told in the account of its session."""
     personal: bool
     """Somebody speaks of themselves: told, but no point of an article."""
     weight: float
@@ -85,15 +88,17 @@ def _statement(section: SectionText, order: int, part: str, point: Point) -> Sta
     if not quote or not text or _REDACTED in text or _REDACTED in quote:
         return None
     arrow = next((arrow for arrow in _ARROWS if arrow in text), "")
-    fix = part == "exchanges" and text.startswith("`") and not arrow
+    fix = part == "exchanges" and not arrow and is_fix(text)
     if part == "exchanges" and arrow:
         text = plain(quote)
     elif text[0].islower() and quote.endswith(f"I {text}"):
         text = f"I {text}"
     if part == "context" and text.endswith(("?", "？")) and " – " in text:
         text = text.partition(" – ")[0]
-    named, text = wording.label(text)
-    text = wording.start(text)
+    # The digest shows a sentence without its label; the quote still has it.
+    named, rest = wording.label(text)
+    named = named or wording.label(quote)[0]
+    text = rest if fix else wording.start(rest)
     role = _role(part, named, text, fix=fix)
     labelled = named in ("lesson", "decision")
     stands = fix or wording.stands(text)
@@ -105,6 +110,7 @@ def _statement(section: SectionText, order: int, part: str, point: Point) -> Sta
         quote=quote,
         labelled=labelled,
         stands=stands,
+        tells=stands or (part in ("decisions", "lessons") and wording.tells(text)),
         personal=not labelled and wording.personal(text),
         weight=_weight(part, role, text, labelled=labelled, stands=stands),
         words=counted(text, pairs=False),

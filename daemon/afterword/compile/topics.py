@@ -67,12 +67,15 @@ def topics(rows: Sequence[Statement], title: str, likeness: Likeness, *, most_ap
     apart: list[list[Statement]] = []
     seen = Counter(word for s in rows for word in s.words)
     common = {word for word, count in seen.items() if count > _COMMON}
+    named = {word for word in counted(title, pairs=False) if not is_light(word)} - common
     anchored = {id(s) for s in anchors}
     loose = [s for s in rows if id(s) not in anchored and s.weight > 0]
     for group in groups[1:]:
         so_far = likeness.vector(sum((s.words for s in main), Counter(opening)))
         own = likeness.vector(sum((s.words for s in group), Counter()))
-        tied = any(_tied(s, o, vectors, common) for s in group for o in (*main, *(loose if title else ())))
+        tied = any(word in named for s in group for word in s.words) or any(
+            _tied(s, o, vectors, common) for s in group for o in (*main, *(loose if title else ()))
+        )
         if any(s.labelled for s in group) and not tied and cosine(own, so_far) < _APART and len(apart) < most_apart:
             apart.append(list(group))
         else:

@@ -37,7 +37,6 @@ def label(text: str) -> tuple[str, str]:
     return "", text
 
 
-_TRAILING: Final = re.compile(r"\s+(?:then|though|as well|wtedy|тогда|dann|alors|entonces)(?=[.!]?$)", re.IGNORECASE)
 _OPTION: Final = re.compile(
     r"(?:let's|let us|we'll|i'd|we)\s+(?:go|take|do|pick)\s+(?:with\s+)?(?:option\s+|number\s+|the\s+)?"
     r"(?:\d+|first|second|third|last|former|latter)(?:\s+one)?\s*[:,–—-]\s*",
@@ -49,7 +48,7 @@ _ANAPHORA: Final = words(
     " to tego ta ten te tam taki ona ono oni one taka jego jej ich"
     " это этот эта эти там тот та те он она оно они такой его её их"
     " זה זאת זו הוא היא הם אלה שם"
-    " das dies dieser diese dieses es er sie dort ce cela ça ceci il elle ils elles eso esto este esta ello"
+    " dies dieser diese dieses es er sie dort ce cela ça ceci elle ils elles eso esto este esta ello"
     " questo questa ciò isso isto este esta ele ela"
 )
 _EAST_ANAPHORA: Final = ("それ", "これ", "その", "この", "あれ", "そこ", "这", "那", "它", "他", "그", "이것")
@@ -70,12 +69,12 @@ _ENDS: Final = (".", "!", "?", "…", "。", "！", "？", "؟", "۔", ":", "”
 def start(text: str) -> str:
     """The sentence without "And", "Yes, ", "Let's go with 3: " before it, and with a capital if a word begins it."""
     rest = _OPTION.sub("", text, count=1)
+    rest = rest.lstrip("–—- ")
     rest = _LEADS.sub("", rest, count=1) if _LEADS.match(rest) else rest
     if hangs(rest) and (behind := re.search(r"[:：]\s+", rest)):
         # "It is the same cause as there: the workers share one folder" says what it is after the colon.
         told = rest[behind.end() :]
         rest = told if long_enough(told) and not hangs(told) else rest
-    rest = _TRAILING.sub("", rest)
     rest = rest if len(rest.split()) >= 3 or len(_EAST.findall(rest)) >= 6 else text
     return capital(rest)
 
@@ -132,6 +131,19 @@ def stands(text: str) -> bool:
         and not cues.is_question(text)
         and not cues.is_log_like(text)
         and not text.endswith((":", "：", "…"))
+        and _balanced(text)
+    )
+
+
+def tells(text: str) -> bool:
+    """Whether a sentence can be told in the account of its session, where what comes before it is told as well."""
+    words = len(text.split())
+    return (
+        (words >= 3 or len(_EAST.findall(text)) >= 6)
+        and not hangs(text)
+        and not cues.is_question(text)
+        and not cues.is_log_like(text)
+        and not cues.asks_nothing(text)
         and _balanced(text)
     )
 
