@@ -69,7 +69,7 @@ _ENDS: Final = (".", "!", "?", "…", "。", "！", "？", "؟", "۔", ":", "”
 def start(text: str) -> str:
     """The sentence without "And", "Yes, ", "Let's go with 3: " before it, and with a capital if a word begins it."""
     rest = _OPTION.sub("", text, count=1)
-    rest = rest.lstrip("–—- ")
+    rest = re.sub(r"^[–—-]\s+", "", rest)
     rest = _LEADS.sub("", rest, count=1) if _LEADS.match(rest) else rest
     if hangs(rest) and (behind := re.search(r"[:：]\s+", rest)):
         # "It is the same cause as there: the workers share one folder" says what it is after the colon.
