@@ -111,6 +111,12 @@ def written_in(ledger: Ledger, item: int) -> tuple[str, str] | None:
     return (found[0], f"{found[1]}-r{found[2]}" if found[2] > 1 else found[1]) if found else None
 
 
+def placed(ledger: Ledger, key: str) -> tuple[str, str] | None:
+    """(path in the vault, block) of a section; None while it is not there."""
+    found = ledger.db.execute("SELECT path, rev FROM placed WHERE key = ?", (key,)).fetchone()
+    return (found[0], f"{key}-r{found[1]}" if found[1] > 1 else key) if found else None
+
+
 def all_items(ledger: Ledger) -> Iterator[tuple[int, ItemId, Kind, Redacted, str | None, ExitStatus]]:
     """(row, id, kind, text, path, exit status) of every item."""
     for row, its_id, kind, blob, packed, path, exit_status in ledger.db.execute(

@@ -1,0 +1,171 @@
+"""What is near a question in meaning: chunks weighed by vector, words and times, one best chunk a session or article."""
+
+import datetime as dt
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from afterword.index import manifest
+from afterword.index.building import collection_name
+from afterword.index.dates import nearness, spoken
+from afterword.index.documents import DocumentKind
+from afterword.index.embedder import Embedder, limit_threads
+from afterword.index.manifest import Build, Manifest
+from afterword.index.memory import Floats, Memory
+from afterword.index.terms import asked
+
+Semantic: TypeAlias = Literal["ready", "building", "off"]
+
+# Measured with `bench.retrieval` on two sets that want opposite things: questions about conversations, which repeat
+# the words of what was said, and questions that avoid them on purpose. No ranks are fused, which made both worse.
+_NEAR = 0.8
+_WORDS = 0.7
+_WORDS_OF_GROUP = 0.3
+_TIME = 0.3
+_KIND = {"article": 0.05, "diary": 0.02, "message": 0.0}
+FLOOR = 0.26
+"""Below this nothing is returned: chosen so that questions without an answer find nothing (`bench.retrieval`)."""
+
+
+class Passage(msgspec.Struct, frozen=True):
+    """The best chunk of a session or article. `session` is a session's id, `items` are ids of messages as hex."""
+
+    kind: DocumentKind
+    ref: str
+    text: str
+    heading: str
+    items: tuple[str, ...]
+    day: str
+    time_us: int
+    project: str
+    harness: str
+    session: str
+    score: float
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """What narrows a question: names are compared as they are, times are UTC microseconds."""
+
+    kinds: frozenset[DocumentKind] = frozenset({"article", "diary", "message"})
+    project: str | None = None
+    harness: str | None = None
+    session: str | None = None
+    since_us: int | None = None
+    until_us: int | None = None
+
+
+class Meaning:
+    """The reader's side. Keeps the index in memory and looks for changes with every question; loads what it needs
+    when it is first asked. Used from one thread at a time."""
+
+    def __init__(self, folder: Path, embedder: Embedder) -> None:
+        self._folder = folder
+        self._embedder = embedder
+        self._manifest: Manifest | None = None
+        self._memory: Memory | None = None
+
+    def state(self) -> Semantic:
+        """Whether there is a whole index for this embedder, one that is being made, or none."""
+        build = self._build()
+        if build is None:
+            return "off" if self._manifest is None or not self._manifest.builds() else "building"
+        return "ready" if build.complete else "building"
+
+    def ask(
+        self,
+        question: str,
+        wanted: Wanted,
+        *,
+        limit: int,
+        day_of: Callable[[int], str],
+        now_us: int,
+        floor: float = FLOOR,
+    ) -> list[Passage]:
+        """The passages nearest to a question, best first; none when nothing is near enough, or the index not whole."""
+        memory = self._loaded()
+        if memory is None or not len(memory) or not question.strip():
+            return []
+        allowed = self._allowed(memory, wanted)
+        if not allowed.any():
+            return []
+        near = memory.near(self._embedder.embed([question])[0])
+        words, words_of_group = memory.words(asked(question))
+        times = self._times(memory, question, day_of, now_us)
+        outside = ~allowed[memory.doc]
+        near[outside] = words[outside] = -1.0
+        evidence = _NEAR * memory.best(near) + _WORDS * memory.best(words) + _WORDS_OF_GROUP * words_of_group
+        score = evidence + _TIME * times
+        score[memory.best(near) < -0.99] = -1.0
+        kinds = np.array([_KIND[doc[1]] for doc in memory.docs])
+        in_group = _NEAR * near + _WORDS * words + kinds[memory.doc]
+        found = []
+        for group in np.argsort(-score, kind="stable")[: limit * 3]:
+            if evidence[group] < floor or score[group] < 0 or len(found) >= limit:
+                break
+            chunks = np.flatnonzero((memory.group == group) & ~outside)
+            best = int(chunks[np.argmax(in_group[chunks])])
+            passage = self._passage(memory, best, float(score[group]))
+            if passage:
+                found.append(passage)
+        return found
+
+    def close(self) -> None:
+        if self._manifest:
+            self._manifest.close()
+            self._manifest = None
+        self._memory = None
+
+    def _build(self) -> Build | None:
+        if self._manifest is None:
+            self._manifest = manifest.open_reader(self._folder)
+        return self._manifest.build(collection_name(self._embedder)) if self._manifest else None
+
+    def _loaded(self) -> Memory | None:
+        """The index as it is now."""
+        build = self._build()
+        if build is None or not build.complete or self._manifest is None:
+            self._memory = None
+            return None
+        if self._memory is None or self._memory.changes != build.changes:
+            limit_threads()
+            self._memory = Memory(self._manifest, build, self._embedder.dim)
+        return self._memory
+
+    def _allowed(self, memory: Memory, wanted: Wanted) -> npt.NDArray[np.bool_]:
+        """Which documents may be found."""
+        return np.array([_fits(doc, wanted) for doc in memory.docs], bool)
+
+    def _times(self, memory: Memory, question: str, day_of: Callable[[int], str], now_us: int) -> Floats:
+        found = np.zeros(memory.groups)
+        times = spoken(question, dt.date.fromisoformat(day_of(now_us)))
+        if times:
+            for doc, group in zip(memory.docs, memory.group_of_doc, strict=True):
+                day = dt.date.fromisoformat(doc[3] or day_of(doc[4]))
+                found[group] = max(found[group], nearness(times, day))
+        return found
+
+    def _passage(self, memory: Memory, at: int, score: float) -> Passage | None:
+        assert self._manifest is not None
+        chunk = manifest.chunk_row(self._manifest, int(memory.rows[at]))
+        if chunk is None:
+            return None
+        _, kind, ref, day, time_us, project, harness, session = memory.docs[memory.doc[at]]
+        return Passage(
+            kind, ref, chunk.text, chunk.heading, chunk.items, day, time_us, project, harness, session, round(score, 4)
+        )
+
+
+def _fits(doc: tuple[int, DocumentKind, str, str, int, str, str, str], wanted: Wanted) -> bool:
+    _, kind, _, _, time_us, project, harness, session = doc
+    return (
+        kind in wanted.kinds
+        and (wanted.project is None or project == wanted.project)
+        and (wanted.harness is None or harness == wanted.harness)
+        and (wanted.session is None or session == wanted.session)
+        and (wanted.since_us is None or time_us >= wanted.since_us or kind == "message")
+        and (wanted.until_us is None or time_us < wanted.until_us)
+    )
