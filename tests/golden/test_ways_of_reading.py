@@ -119,6 +119,24 @@ def test_twice_after_a_rename_of_every_file(harness: str, tmp_path: Path) -> Non
     reading.close()
 
 
+def test_a_roll_back_that_waits_for_its_newline_rolls_back_once(tmp_path: Path) -> None:
+    calm = one_pass("codex", tmp_path / "calm")
+    home = tmp_path / "home"
+    shutil.copytree(FIXTURES / "harness/codex", home)
+    path = next(home.rglob("*00a1.jsonl"))
+    whole = path.read_bytes()
+    assert b"thread_rolled_back" in whole.splitlines()[-2]
+    path.write_bytes(b"\n".join(whole.splitlines()[:-1]))
+    reading = Reading(home, quiet_us=-(10**18))
+    reading.sweep()
+    abandoned = [text for _, text, state in reading.speech(path.stem[-36:]) if state == "abandoned"]
+    assert abandoned == ["Delete the old importer.", "Deleted."]
+    path.write_bytes(whole)
+    reading.sweep()
+    assert lines(reading.ledger) == calm
+    reading.close()
+
+
 def test_four_snapshots_each_a_prefix_of_the_next_equal_the_last(tmp_path: Path) -> None:
     calm = one_pass("claude-code", tmp_path / "calm")
     home = tmp_path / "snapshots"

@@ -184,3 +184,13 @@ def test_recovery_from_a_cut(
     for mark in (Mark.START, Mark.END):
         assert sorted((f.key, f.rev) for f in found if f.mark is mark) == sorted((s.key, s.rev) for s in sections)
     assert recovered(whole, offset, planned, block) == whole
+
+
+def test_a_fence_typed_behind_a_half_keeps_its_backticks() -> None:
+    texts = Texts("a", ("b",), (), (), ())
+    block = render(Section("s-000000000001", 1, "codex", "api", "laptop", "14:20", texts), max_bytes=1)
+    assert "`afterword show" in block
+    planned = append_text(None, block, DAY)
+    typed = b"```sh\nmine\n```"
+    for cut in (planned.index(b"`afterword"), planned.index(b"` has"), planned.index(b"` has") + 1):
+        assert typed in recovered(planned[:cut] + typed, 0, planned, block)

@@ -35,6 +35,9 @@ class Program:
         self.redactor = redactor(config)
         install(self.redactor)
         settings = config.settings
+        if ledger.meta("rules_version") != self.redactor.version:
+            with ledger.transaction():
+                ledger.set_meta("rules_version", self.redactor.version)
         self.text = FullText(config.places.state, ledger)
         self.settle_us = duration_us(settings.segment.settle) if settle_us is None else settle_us
         self.capture = Capture(

@@ -2,7 +2,6 @@
 
 import os
 import secrets
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +27,9 @@ FOLDERS = (
     "lessons/topics",
     "lessons/agents",
 )
-_JUNK = {".DS_Store", ".localized", "desktop.ini"}
+_PENDING = ".afterword/unfinished"
+# A folder that holds nothing but these is empty; our own is there when `init` was killed at its first step.
+_NOTHING = {".afterword", ".DS_Store", ".localized", "desktop.ini"}
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -47,9 +48,8 @@ def plan(vault: Path, zone: str | None = None) -> Plan:
         UserError: it cannot be a vault: not a folder, inside another vault, a system folder, or with content.
     """
     vault = Path(os.path.abspath(vault.expanduser()))  # noqa: PTH100  # symlinks stay: the name is the person's
-    if read_card(vault) is not None:
-        card = read_card(vault)
-        assert card is not None
+    card = read_card(vault)
+    if card is not None:
         return Plan(vault, card.zone[-1][1] if card.zone else "UTC", [], exists=True)
     if vault.exists() and not vault.is_dir():
         raise UserError(f"{vault} is not a folder", "name a new or empty folder")
@@ -58,7 +58,9 @@ def plan(vault: Path, zone: str | None = None) -> Plan:
     for parent in vault.parents:
         if (parent / ".obsidian").is_dir():
             raise UserError(f"{vault} lies inside the vault {parent}", "name a folder outside of it")
-    if vault.is_dir() and (inside := [entry.name for entry in os.scandir(vault) if entry.name not in _JUNK]):
+    if (vault / _PENDING).exists():
+        return Plan(vault, zone or system_zone(), template_files(), exists=False)
+    if vault.is_dir() and (inside := [entry.name for entry in os.scandir(vault) if entry.name not in _NOTHING]):
         raise UserError(
             f"{vault} is not empty (it holds {inside[0]!r})",
             "name a new or empty folder; existing vaults are not merged into yet",
@@ -85,7 +87,9 @@ def system_zone() -> str:
 def apply(what: Plan, where: config.Places, writer: str) -> None:
     """Make the vault and point the config at it. Interrupted anywhere, running it again completes it."""
     if not what.exists:
-        what.vault.mkdir(parents=True, exist_ok=True)
+        # The mark of an unfinished `init`: with it, what lies there is ours and the next run goes on.
+        (what.vault / _PENDING).parent.mkdir(parents=True, exist_ok=True)
+        files.replace(what.vault / _PENDING, b"", mode=0o644)
         for folder in FOLDERS:
             (what.vault / folder).mkdir(parents=True, exist_ok=True)
         root = asset("vault_template")
@@ -93,11 +97,11 @@ def apply(what: Plan, where: config.Places, writer: str) -> None:
             target = what.vault / name
             target.parent.mkdir(parents=True, exist_ok=True)
             if not target.exists():
-                shutil.copyfile(root / name, target)
-        # The card comes last: with it the vault is whole.
+                files.replace(target, (root / name).read_bytes(), mode=0o644)
+        # With its card the vault is whole.
         card = VaultCard(version=1, id=secrets.token_hex(16), zone=[("", what.zone)], writer=writer)
-        (what.vault / CARD).parent.mkdir(exist_ok=True)
         files.replace(what.vault / CARD, msgspec.json.format(msgspec.json.encode(card), indent=2) + b"\n", mode=0o644)
+        (what.vault / _PENDING).unlink(missing_ok=True)
     config.write_vault(where.config_file, what.vault)
 
 

@@ -20,9 +20,9 @@ _redactor: list[Redactor] = []
 
 
 def _way_out() -> Redactor:
-    # All engines give the same text; the pure one starts in a millisecond, and what is printed is short.
+    # Starts on the plain engine, in a millisecond, and turns to the fast one when much is printed.
     if not _redactor:
-        _redactor.append(Redactor("python"))
+        _redactor.append(Redactor())
     return _redactor[0]
 
 

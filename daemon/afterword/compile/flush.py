@@ -17,6 +17,7 @@ from afterword.store.ledger import registers, segments, sessions
 from afterword.store.ledger.ledger import Ledger, RecordKind
 from afterword.store.ledger.segments import DigestRecord, Dirty, Entry, SectionRecord
 
+_AGAIN_MAX_US = 30_000_000
 _SAID_CHARS = 60_000
 _OTHER_CHARS = 6_000
 
@@ -33,7 +34,9 @@ class Flush:
         self._zones = zones
         self._gap_us = gap_us
         self._settle_us = settle_us
-        self._looked_at: dict[int, int] = {}
+        # A session that is still talked in is looked at now and then only: all its items are read for it.
+        self._again_us = min(_AGAIN_MAX_US, settle_us // 2)
+        self._looked_at: dict[int, tuple[int, int]] = {}
 
     def run(
         self,
@@ -52,20 +55,28 @@ class Flush:
         """
         self._hand_up()
         dirty = segments.dirty_sessions(self._ledger)
-        todo = [d for d in dirty if self._settled(d, now_us) or self._looked_at.get(d.row) != d.dirty]
+        todo = [d for d in dirty if self._due_us(d) <= now_us]
         made = 0
         for done, session in enumerate(todo):
             if stop():
                 break
             on_progress(done, len(todo))
             made += self._session(session, settled=self._settled(session, now_us))
+            self._looked_at[session.row] = (session.dirty, now_us)
         on_progress(len(todo), len(todo))
         return made
 
     def next_due_us(self) -> int | None:
-        """When the next session settles; None when none waits."""
-        waiting = segments.dirty_sessions(self._ledger)
-        return min((d.changed_us + self._settle_us for d in waiting), default=None)
+        """When the next session is to be looked at; None when none waits."""
+        return min(map(self._due_us, segments.dirty_sessions(self._ledger)), default=None)
+
+    def _due_us(self, dirty: Dirty) -> int:
+        """When a session is to be looked at: settled, or changed a while after the last look."""
+        last = self._looked_at.get(dirty.row)
+        if last is None or self._settle_us == 0:
+            return 0
+        settled_us = dirty.changed_us + self._settle_us
+        return settled_us if last[0] == dirty.dirty else min(settled_us, last[1] + self._again_us)
 
     def _settled(self, dirty: Dirty, now_us: int) -> bool:
         return self._settle_us == 0 or now_us - dirty.changed_us >= self._settle_us
@@ -105,7 +116,6 @@ class Flush:
             if settled:
                 made += self._withdraw(session, cuts)
                 segments.clean(self._ledger, dirty)
-        self._looked_at[dirty.row] = dirty.dirty
         return made
 
     def _digest(
@@ -114,9 +124,8 @@ class Flush:
         """The write-up of a segment; None when it stands already for exactly these items."""
         made_of = _made_of(entries, reported)
         old = registers.get(self._ledger, RecordKind.DIGEST, segment.key)
-        if old:
-            if old.read(DigestRecord).made_of == made_of:
-                return None
+        if old and old.read(DigestRecord).made_of == made_of:
+            return None
         live = [entry for entry in entries if not entry.member.abandoned]
         source = DigestInput(
             key=segment.key,

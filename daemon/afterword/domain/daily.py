@@ -246,8 +246,8 @@ def _leave_theirs(note: bytes, start: int, stop: int, planned: bytes, cut: int) 
     return start + len(ours[:at].encode())
 
 
-# What a person may have typed themselves: line ends, list, task and comment signs, the letters of one word.
-_UNSURE = re.compile(r"[-*+#>%\[\] \t\r\n]*\w{0,24}\Z")
+# What a person may have typed themselves: line ends and signs of any kind, the letters of one word.
+_UNSURE = re.compile(r"\W*\w{0,24}\Z")
 
 
 def _common(note: bytes, at: int, planned: bytes, begin: int) -> int:

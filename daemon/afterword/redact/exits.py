@@ -33,62 +33,20 @@ class Exit:
 EXITS: Final[tuple[Exit, ...]] = (
     Exit("ledger-item", "typed", ("afterword.store.ledger",), "the text, title, path and model of an item or session"),
     Exit("ledger-register", "typed", ("afterword.store.ledger",), "the value of a register, as a document"),
-    Exit(
-        "ledger-source",
-        "redacted",
-        ("afterword.store.ledger", "afterword.capture"),
-        "a source's path and its decoder's state",
-    ),
-    Exit("ledger-backup", "typed", ("afterword.store.ledger",), "a copy of rows that were redacted when written"),
-    Exit("text-index", "typed", ("afterword.store", "afterword.index"), "the postings of a text database"),
-    Exit("vector-index", "typed", ("afterword.index",), "documents and metadata given to the vector database"),
-    Exit("daily-note", "redacted", ("afterword.store.vault", "afterword.compile"), "a day's note"),
-    Exit(
-        "section", "redacted", ("afterword.store.vault", "afterword.compile"), "a generated block in a note or article"
-    ),
-    Exit("article", "redacted", ("afterword.store.vault", "afterword.compile"), "a concept, connection or index page"),
-    Exit("lesson", "redacted", ("afterword.store.vault", "afterword.memory"), "a lesson's page"),
-    Exit("ready-context", "redacted", ("afterword.store", "afterword.memory"), "what a new session is given to read"),
-    Exit(
-        "kept-text", "redacted", ("afterword.store.vault",), "the copy of a person's text kept beside a replaced note"
-    ),
-    Exit("vault-template", "shipped", ("afterword.store.vault", "afterword.assets"), "the files of a new vault"),
-    Exit("vault-json", "redacted", ("afterword.store.vault",), "the vault's own settings, `.afterword/vault.json`"),
-    Exit("state-json", "redacted", ("afterword.store", "afterword.serve"), "state files: status, port, service record"),
-    Exit("config", "redacted", ("afterword.app", "afterword.cli"), "a settings file written at the person's word"),
-    Exit(
-        "spool", "redacted", ("afterword.hook", "afterword.store.spool"), "event, session id, transcript path, folder"
-    ),
-    Exit("lock", "numbers", ("afterword.store.lock",), "the owner's process number"),
-    Exit("temp-file", "redacted", ("afterword.store.atomic",), "the new bytes of a file, before they replace it"),
-    Exit(
-        "sqlite-copy", "numbers", ("afterword.capture.tail",), "an unlinked copy of an agent's own database, never kept"
-    ),
-    Exit("model-prompt", "redacted", ("afterword.compile", "afterword.memory"), "what a model is asked"),
-    Exit(
-        "model-output",
-        "redacted",
-        ("afterword.compile", "afterword.memory"),
-        "what a model answered, before it is used",
-    ),
-    Exit("sync-batch", "redacted", ("afterword.app", "afterword.serve"), "entries for another machine"),
-    Exit("share", "redacted", ("afterword.cli", "afterword.memory"), "a page made for somebody else"),
-    Exit("export", "redacted", ("afterword.cli", "afterword.store"), "rows written out at the person's word"),
-    Exit("api", "redacted", ("afterword.serve",), "answers of the loopback door"),
-    Exit("mcp", "redacted", ("afterword.serve",), "answers to an agent over MCP"),
-    Exit("hook-output", "redacted", ("afterword.hook",), "a ready context, printed as it was written"),
+    Exit("ledger-source", "typed", ("afterword.store.ledger",), "a source's path and its decoder's state"),
+    Exit("text-index", "typed", ("afterword.store.fulltext",), "the postings of a text database"),
+    Exit("daily-note", "redacted", ("afterword.store.notes",), "a section in a day's note, before its bytes are made"),
+    Exit("note-append", "redacted", ("afterword.store.files",), "bytes of `daily-note` on their way into the file"),
+    Exit("replaced-file", "redacted", ("afterword.store.files",), "the new bytes of a file, before they replace it"),
+    Exit("vault-template", "shipped", ("afterword.app.setup",), "the files of a new vault"),
+    Exit("vault-card", "numbers", ("afterword.app.setup",), "`.afterword/vault.json`: ids and zones"),
+    Exit("config", "numbers", ("afterword.app.config",), "the vault's path, written into the settings at init"),
+    Exit("demo-home", "shipped", ("afterword.app.demo",), "the made-up history in a throw-away home"),
+    Exit("lock", "numbers", ("afterword.store.lock",), "the owner's process number and command"),
     Exit("terminal", "redacted", ("afterword.cli",), "results and messages for a person"),
     Exit("json-output", "redacted", ("afterword.cli",), "results for a script"),
-    Exit("progress", "redacted", ("afterword.cli",), "the words beside a bar"),
     Exit("log", "redacted", ("afterword.redact.logs",), "log records, with tracebacks and extra values"),
-    Exit("crash", "redacted", ("afterword.cli", "afterword.serve"), "the traceback of a bug"),
-    Exit(
-        "process-arguments",
-        "redacted",
-        ("afterword.serve", "afterword.cli"),
-        "argument lists and units of programs we start",
-    ),
-    Exit("desktop-notice", "redacted", ("afterword.serve",), "a message of the desktop or of the service manager"),
+    Exit("crash", "redacted", ("afterword.cli",), "the traceback of a bug"),
 )
 
 _BY_NAME: Final = {row.name: row for row in EXITS}

@@ -1,6 +1,7 @@
 """Files of ours: private folders, whole replacement, and names from outside kept inside a root."""
 
 import contextlib
+import glob
 import os
 from pathlib import Path
 
@@ -29,6 +30,8 @@ def replace(path: Path, data: bytes, mode: int = 0o600) -> None:
     The mode of an existing file is kept. Symlinks are resolved first, so that the link stays a link.
     """
     path = path.resolve()
+    for left in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
+        left.unlink(missing_ok=True)  # a kill left it; there is only one writer
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     try:

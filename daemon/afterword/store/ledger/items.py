@@ -166,13 +166,16 @@ class Writer:
             self._change(found[0], (found[1], found[2]), found[3], State.HIDDEN)
 
     def rollback(self, session: int, turns: int, before: int) -> None:
-        """Abandon the last `turns` live prompts above byte position `before`, and all from the first of them on."""
+        """Abandon the last `turns` live prompts above byte position `before`, and all from the first of them on.
+
+        What this very line abandoned before counts as live: it may be read twice (a last line without its newline).
+        """
         prompts = self._db.execute(
             "SELECT m.pos FROM membership m JOIN item i ON i.row = m.item"
             " JOIN shown s ON s.membership = m.row AND s.source = ? AND s.generation = ?"
-            " WHERE m.session = ? AND m.state = 0 AND m.pos < ? AND i.kind = ? AND i.said_by = ?"
+            " WHERE m.session = ? AND (m.state = 0 OR m.rolled = ?) AND m.pos < ? AND i.kind = ? AND i.said_by = ?"
             " ORDER BY m.pos DESC, m.sub DESC LIMIT ?",
-            (self._source, self._generation, session, before, Kind.PROMPT, SaidBy.PERSON, max(0, turns)),
+            (self._source, self._generation, session, before, before, Kind.PROMPT, SaidBy.PERSON, max(0, turns)),
         ).fetchall()
         if not prompts:
             return
@@ -183,7 +186,7 @@ class Writer:
             (self._source, self._generation, session, prompts[-1][0], before),
         ).fetchall()
         for row, pos, sub, turn in rows:
-            self._change(row, (pos, sub), turn, State.ABANDONED)
+            self._change(row, (pos, sub), turn, State.ABANDONED, rolled=before)
 
     def abandon_turns(self, turns: list[int]) -> None:
         """Abandon every live membership of these turns."""
@@ -224,12 +227,15 @@ class Writer:
         self._before.clear()
         self._touched.clear()
 
-    def _change(self, row: int, place: tuple[int, int], turn: int | None, state: State) -> None:
+    def _change(
+        self, row: int, place: tuple[int, int], turn: int | None, state: State, rolled: int | None = None
+    ) -> None:
         if row not in self._before:
             found = self._db.execute("SELECT pos, sub, state FROM membership WHERE row = ?", (row,)).fetchone()
             self._before[row] = found
         self._db.execute(
-            "UPDATE membership SET pos = ?, sub = ?, turn = ?, state = ? WHERE row = ?", (*place, turn, state, row)
+            "UPDATE membership SET pos = ?, sub = ?, turn = ?, state = ?, rolled = ? WHERE row = ?",
+            (*place, turn, state, rolled, row),
         )
 
     def _shown_elsewhere(self, membership: int) -> bool:

@@ -96,6 +96,7 @@ CREATE TABLE item (
 );
 
 -- An item in a session: its place there and whether it is live (0), abandoned (1) or hidden as a copy (2).
+-- rolled: the position of the roll-back that abandoned it, so that reading that line twice rolls back once.
 CREATE TABLE membership (
   row INTEGER PRIMARY KEY,
   session INTEGER NOT NULL,
@@ -104,6 +105,7 @@ CREATE TABLE membership (
   sub INTEGER NOT NULL,
   turn INTEGER,
   state INTEGER NOT NULL DEFAULT 0,
+  rolled INTEGER,
   rev INTEGER NOT NULL DEFAULT 1,
   rank INTEGER NOT NULL DEFAULT 3,
   origin INTEGER NOT NULL,

@@ -89,8 +89,17 @@ def add(ledger: Ledger, harness: str, key: bytes, path: Redacted, first_us: int)
 
 
 def move(ledger: Ledger, row: int, key: bytes, path: Redacted) -> None:
-    """A file was renamed: its checkpoint goes with it; inside a transaction."""
-    ledger.db.execute("UPDATE source SET path_key = ?, path = ? WHERE row = ?", (key, path, row))
+    """A file was renamed; inside a transaction.
+
+    It stays the same source, whose items are known, but is read from its start once more: its place may say
+    something (an archived session).
+    """
+    ledger.db.execute(
+        "UPDATE source SET path_key = ?, path = ?, size = -1, offset = 0, lines = 0, state = '', open_tail = -1"
+        " WHERE row = ?",
+        (key, path, row),
+    )
+    reset_counts(ledger, row)
 
 
 def save(ledger: Ledger, row: int, at: Checkpoint, state: Redacted) -> None:

@@ -47,7 +47,8 @@ class Placed(msgspec.Struct, frozen=True):
 
 def counts(ledger: Ledger) -> Counts:
     found = ledger.db.execute(
-        "SELECT (SELECT count(*) FROM session), (SELECT count(*) FROM item), (SELECT count(*) FROM log),"
+        "SELECT (SELECT count(DISTINCT session) FROM membership), (SELECT count(*) FROM item),"
+        " (SELECT count(*) FROM log),"
         f" (SELECT count(*) FROM register WHERE kind = {_SECTION} AND forgotten = 0"
         " AND json_extract(value, '$.withdrawn_by') IS NULL)"
     ).fetchone()
@@ -64,7 +65,11 @@ def pending(ledger: Ledger) -> Pending:
 
 
 def session_count(ledger: Ledger, harness: str) -> int:
-    found: int = ledger.db.execute("SELECT count(*) FROM session WHERE harness = ?", (harness,)).fetchone()[0]
+    found: int = ledger.db.execute(
+        "SELECT count(*) FROM session s WHERE s.harness = ?"
+        " AND EXISTS (SELECT 1 FROM membership WHERE session = s.row)",
+        (harness,),
+    ).fetchone()[0]
     return found
 
 
