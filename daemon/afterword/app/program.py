@@ -6,6 +6,7 @@ from contextlib import contextmanager
 
 from afterword.app import setup
 from afterword.app.config import Config, day_starts_at_min
+from afterword.app.indexing import Indexing
 from afterword.app.reading import redactor, where
 from afterword.capture.sweep import Capture, Progress, Sum
 from afterword.compile.extractive import Extractive
@@ -59,6 +60,7 @@ class Program:
             settle_us=self.settle_us,
         )
         self.notes = DailyNotes(self.vault, settings.vault.daily, ledger, self.redactor) if self.vault else None
+        self.index = Indexing(config, ledger)
 
     def ingest(
         self,
@@ -107,6 +109,7 @@ class Program:
         return made, appended
 
     def close(self) -> None:
+        self.index.close()
         self.text.close()
         self.ledger.close()
 

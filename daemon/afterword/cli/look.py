@@ -7,7 +7,7 @@ import click
 
 from afterword.app.config import Config
 from afterword.cli.output import config_option, json_option, note, say, say_json, table
-from afterword.domain.clock import clock_from, format_rfc3339
+from afterword.domain.clock import format_rfc3339
 from afterword.domain.errors import Exit, NotSetUp, UsageError
 from afterword.domain.items import KIND_BY_WORD
 
@@ -49,25 +49,26 @@ def sources(*, as_json: bool, config: Config) -> None:
     )
 
 
-@click.command(short_help="Find what was said or done, by exact words.")
+@click.command(short_help="Find what was said or done, by exact words and by meaning.")
 @click.argument("query", nargs=-1, required=True)
 @click.option("--project", help="Only this project (the name of its folder).")
 @click.option("--harness", help="Only this agent, such as claude-code or codex.")
 @click.option("--since", help="Only from this day or time on (2026-06-10, or RFC 3339).")
 @click.option("--until", help="Only before this day or time.")
-@click.option("--kind", type=click.Choice(["message", *KIND_BY_WORD]), help="Only items of this kind.")
+@click.option("--kind", type=click.Choice(["article", "diary", "message", *KIND_BY_WORD]), help="Only this kind.")
 @click.option("--role", type=click.Choice(["user", "assistant", "tool", "system"]), help="Only items of this role.")
 @click.option("--machine", help="Only from this machine.")
 @click.option("--session", "session_prefix", help="Only in this session (a prefix of its id).")
-@click.option("--exact", is_flag=True, help="Exact words only (so far the only way there is).")
+@click.option("--exact", "mode", flag_value="exact", help="Exact words only.")
+@click.option("--semantic", "mode", flag_value="semantic", help="Only what means the same.")
 @click.option("-n", "--limit", type=click.IntRange(1, 100_000), default=10, show_default=True, help="At most so many.")
 @json_option
 @config_option
 def search(query: tuple[str, ...], *, as_json: bool, config: Config, limit: int, **given: Any) -> int:
-    """Find what was said or done. Every word must occur; quotes make a phrase.
+    """Find what was said or done. What holds every word comes first, then what means the same; quotes make a phrase.
 
-    Identifiers, flags and paths are found as they stand. Prompts and replies come first, then commands, edits and
-    tool output. Exit code 3 when nothing is found.
+    Identifiers, flags, paths and phrases are found as they stand, and nothing else is. Prompts and replies come first,
+    then commands, edits and tool output. Exit code 3 when nothing is found.
 
     \b
     afterword search SSL_ERROR_SYSCALL
@@ -75,9 +76,9 @@ def search(query: tuple[str, ...], *, as_json: bool, config: Config, limit: int,
     afterword search -- --force-with-lease
     """
     from afterword.app.reading import reader
+    from afterword.app.searching import Searcher
     from afterword.app.show import find
     from afterword.index.search import Filters
-    from afterword.index.search import search as ask
 
     text = " ".join(query)
     with reader(config) as ledger:
@@ -87,30 +88,28 @@ def search(query: tuple[str, ...], *, as_json: bool, config: Config, limit: int,
             harness=given["harness"],
             since_us=_time("--since", given["since"], zones),
             until_us=_time("--until", given["until"], zones),
-            kind=None if given["kind"] == "message" else given["kind"],
+            kind=given["kind"],
             role=given["role"],
             machine=given["machine"],
             session=find(ledger, given["session_prefix"]).row if given["session_prefix"] else None,
         )
-        answer = ask(ledger, config.places.state, text, filters, limit=limit, now_us=clock_from(os.environ)())
+        answer = Searcher(config, os.environ).search(ledger, text, filters, limit=limit, mode=given["mode"] or "both")
         origins = ledger.origins()
     if as_json:
-        results = [_result(hit, origins[hit.session.origin][1]) for hit in answer.hits]
+        results = [_result(found, origins) for found in answer.results]
         say_json(
             "search",
             {"query": text, "results": results, "total": answer.total, "cut": answer.cut, "complete": answer.complete,
-             "semantic": "off"},
+             "semantic": answer.semantic},
         )  # fmt: skip
         return Exit.DONE if results else Exit.NOTHING
-    for hit in answer.hits:
-        at = zones.local(hit.time_us).strftime("%Y-%m-%d %H:%M")
-        words = [hit.kind.word, at, hit.session.harness, _project(hit.session.facts.cwd), hit.session.shown_native[:13]]
-        say(" · ".join(word for word in words if word) + (" · abandoned" if hit.abandoned else ""))
-        say(f"    {hit.snippet}")
-    if not answer.hits:
+    for found in answer.results:
+        say(_heading(found, zones.local(found.time_us).strftime("%Y-%m-%d %H:%M")))
+        say(f"    {found.snippet}")
+    if not answer.results:
         note(f"nothing holds {text!r}" + ("" if answer.complete else "; the full text is still being made"))
         return Exit.NOTHING
-    more = answer.total - len(answer.hits)
+    more = answer.total - sum("exact" in found.why for found in answer.results)
     if more > 0:
         note(f"{more:,} more; use --limit, --project, --since …")
     if not answer.complete:
@@ -118,24 +117,33 @@ def search(query: tuple[str, ...], *, as_json: bool, config: Config, limit: int,
     return Exit.DONE
 
 
-def _result(hit: Any, origin: str) -> dict[str, Any]:
+def _heading(found: Any, at: str) -> str:
+    session = found.session
+    words = [found.item_kind.word if found.item_kind else found.kind, at]
+    words += [session.harness, found.project, session.shown_native[:13]] if session else [found.title]
+    words += ["abandoned"] if found.abandoned else []
+    return " · ".join(word for word in words if word) + ("" if "exact" in found.why else " · by meaning")
+
+
+def _result(found: Any, origins: dict[int, tuple[str, str]]) -> dict[str, Any]:
+    session = found.session
     return {
-        "id": hit.item,
-        "kind": "message",
-        "item_kind": hit.kind.word,
-        "role": _role(hit.kind),
-        "title": hit.session.facts.title,
-        "snippet": hit.snippet,
-        "path": hit.written_in[0] if hit.written_in else None,
-        "block": hit.written_in[1] if hit.written_in else None,
-        "session": hit.session.shown_native,
-        "harness": hit.session.harness,
-        "project": _project(hit.session.facts.cwd),
-        "origin": origin,
-        "time": format_rfc3339(hit.time_us),
-        "abandoned": hit.abandoned,
-        "score": hit.score,
-        "why": ["exact"],
+        "id": found.id,
+        "kind": found.kind,
+        "item_kind": found.item_kind.word if found.item_kind else None,
+        "role": _role(found.item_kind) if found.item_kind else None,
+        "title": found.title,
+        "snippet": found.snippet,
+        "path": found.path,
+        "block": found.block,
+        "session": session.shown_native if session else None,
+        "harness": session.harness if session else None,
+        "project": found.project,
+        "origin": origins[session.origin][1] if session else None,
+        "time": format_rfc3339(found.time_us),
+        "abandoned": found.abandoned,
+        "score": found.score,
+        "why": list(found.why),
     }
 
 

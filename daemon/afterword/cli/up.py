@@ -116,7 +116,17 @@ def _pass(program: Program, *, thorough: bool, stop: Callable[[], bool]) -> tupl
     with bar("Writing", "sections") as move:
         words = {"digest": "sessions looked at", "notes": "sections placed"}
         made, appended = program.write_up(on_progress=lambda what, done, all_: move(done, all_, words[what]), stop=stop)
+    if thorough:
+        _index(program, stop)
     return done, made, appended
+
+
+def _index(program: Program, stop: Callable[[], bool]) -> None:
+    """In one whole pass the index is part of it; a daemon builds it while it watches."""
+    with bar("Indexing", "documents") as move:
+        program.index.catch_up(
+            on_progress=lambda now: move(now.documents, now.of, f"documents, {now.embedded:,} passages new"), stop=stop
+        )
 
 
 def _ingest(program: Program, *, thorough: bool, stop: Callable[[], bool], only: str | None = None) -> "Sum":

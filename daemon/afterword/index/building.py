@@ -7,7 +7,6 @@ is built beside and replaces the old one when everything is in it.
 """
 
 import logging
-import re
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -19,7 +18,7 @@ import numpy as np
 
 from afterword.index import chroma, manifest
 from afterword.index.chroma import Chroma, Entry
-from afterword.index.chunks import VERSION, Chunk, cut
+from afterword.index.chunks import Chunk, cut
 from afterword.index.documents import (
     ArticleSource,
     Document,
@@ -34,6 +33,7 @@ from afterword.index.documents import (
 )
 from afterword.index.embedder import Embedder, Matrix
 from afterword.index.manifest import Build, Listed, Manifest
+from afterword.index.standing import collection_name
 from afterword.store.ledger.ledger import Ledger
 
 _log = logging.getLogger(__name__)
@@ -83,23 +83,24 @@ class _Ready(msgspec.Struct):
     chunks: int = 0
 
 
-def collection_name(embedder: Embedder) -> str:
-    """The collection's name: embedder, dimension and version of the cutting, in what Chroma allows."""
-    return "afterword-" + re.sub(r"[^a-zA-Z0-9]+", "-", f"{embedder.signature}-{VERSION}")
-
-
 class Index:
     """The writer's side; make it with `open_index`. Everything in it is used from one thread."""
 
     def __init__(
-        self, folder: Path, ledger: Ledger, embedder: Embedder, *, max_chunks: int, articles: ArticleSource | None = None
+        self,
+        folder: Path,
+        ledger: Ledger,
+        embedder: Embedder,
+        *,
+        max_chunks: int,
+        articles: ArticleSource | None = None,
     ) -> None:
         self._folder = folder
         self._ledger = ledger
         self._embedder = embedder
         self._articles = articles or NoArticles()
         self._max_chunks = max_chunks
-        self._name = collection_name(embedder)
+        self._name = collection_name(embedder.signature)
         self._manifest: Manifest = manifest.open_writer(folder, ledger.origin[0])
         self._chroma: Chroma | None = None
         self._tasks: deque[_Task] | None = None

@@ -53,7 +53,7 @@ def spoken(question: str, today: dt.date) -> Spoken:
 
 
 def nearness(asked: Spoken, day: dt.date) -> float:
-    """0 … 2: the month is the one spoken of (1), the day is within a week of it (up to 2), the month before was (0.4)."""
+    """0 … 2: the month is the one spoken of (1), the day within a week of it (up to 2), the month before was (0.4)."""
     found = max((2.0 for first, last in asked.spans if first <= day <= last), default=0.0)
     for month in asked.months:
         passed = (day.month - month) % 12

@@ -25,7 +25,7 @@ class Part(msgspec.Struct, frozen=True):
 
 
 class Document(msgspec.Struct, frozen=True):
-    """One thing that can be found. `ref` names it within its kind: a path in the vault, a section's key, a session's id.
+    """One thing that can be found. `ref` names it in its kind: a path in the vault, a section's key, a session's id.
 
     `session` is a session's id, empty for an article; `print` changes when the document does.
     """

@@ -7,6 +7,8 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from afterword.index.standing import SIGNATURES
+
 Matrix: TypeAlias = npt.NDArray[np.float32]
 
 CHARS_MAX = 2_000
@@ -31,7 +33,7 @@ class Embedder(Protocol):
 class LocalEmbedder:
     """Universal Sentence Encoder, multilingual v3: 16 languages, numpy only. Loaded when first used (2 s)."""
 
-    signature = "use3:512:v1"
+    signature = SIGNATURES["local"]
     dim = 512
 
     def __init__(self, threads: int = 1) -> None:
@@ -62,7 +64,7 @@ def limit_threads(threads: int = 1) -> None:
 
 
 def _given(text: str) -> str:
-    """A text as the model gets it: composed as it knows it, without what its tokenizer trips over, and of bounded size."""
+    """A text as the model gets it: composed as it knows it, without what its tokenizer trips over, bounded."""
     text = text[: 2 * CHARS_MAX].encode("utf-8", "replace").decode().replace("\0", " ")
     return unicodedata.normalize("NFKC", text)[:CHARS_MAX].strip() or "."
 

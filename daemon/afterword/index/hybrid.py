@@ -5,7 +5,6 @@ search alone. The number of exact hits is always the exact search's own.
 """
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias
 
@@ -18,13 +17,14 @@ from afterword.index.documents import DocumentKind
 from afterword.index.query import Term, fold, parse
 from afterword.index.search import Filters, Hit
 from afterword.index.snippet import snippet
+from afterword.index.standing import Semantic
+from afterword.redact.text import Redacted  # noqa: TC001  # msgspec-free, and named in a value's type
 from afterword.store.ledger import sessions, views
 from afterword.store.ledger.ledger import Ledger, unpack
 from afterword.store.ledger.sessions import Session
 
 Mode: TypeAlias = Literal["both", "exact", "semantic"]
 Why: TypeAlias = Literal["exact", "meaning"]
-Semantic: TypeAlias = Literal["ready", "building", "off"]
 
 _CASED = re.compile(r"[a-z][A-Z]|^[A-Z0-9]{3,}$")
 _SIGNS = re.compile(r"[_/\\=<>(){}\[\]@#$%^&*|~`+]|:\S|\w\.\w|^-|\d[A-Za-z]|[A-Za-z]\d|^\d+$")
@@ -106,11 +106,12 @@ def search(
     mode: Mode = "both",
 ) -> Results:
     """What holds the words of `query`, and what means the same."""
-    answer = (
-        exact.Answer([], 0, cut=False, complete=True)
-        if mode == "semantic" or filters.kind in ("article", "diary")
-        else exact.search(ledger, state, query, filters, limit=limit, now_us=now_us)
-    )
+    if mode == "semantic" or filters.kind in ("article", "diary"):
+        answer = exact.Answer([], 0, cut=False, complete=True)
+    else:
+        # Everything the exact search knows is a message or belongs to one.
+        items = msgspec.structs.replace(filters, kind=None) if filters.kind == "message" else filters
+        answer = exact.search(ledger, state, query, items, limit=limit, now_us=now_us)
     hits = [_of_hit(hit) for hit in answer.hits]
     semantic: Semantic = meaning.state() if meaning and mode != "exact" else "off"
     kinds = _kinds(filters)
@@ -230,7 +231,7 @@ def _of_message(ledger: Ledger, passage: Found, terms: list[Term], filters: Filt
     found = sessions.load(ledger, "WHERE s.id = ?", (passage.session,))
     if not found:
         return None
-    shown: tuple[float, int, str, Kind, int, str] | None = None
+    shown: tuple[float, int, str, Kind, int, Redacted] | None = None
     for item in passage.items:
         row = ledger.db.execute(
             "SELECT i.row, i.kind, i.time_us, i.text, i.packed FROM item i JOIN membership m ON m.item = i.row"
@@ -268,7 +269,7 @@ def _of_message(ledger: Ledger, passage: Found, terms: list[Term], filters: Filt
 
 def _fits(kind: Kind, time_us: int, filters: Filters) -> bool:
     return (
-        (not filters.kind or filters.kind == "message" or kind.word == filters.kind)
+        filters.kind in (None, "", "message", kind.word)
         and (not filters.role or ROLE_OF[kind] == filters.role)
         and (filters.since_us is None or time_us >= filters.since_us)
         and (filters.until_us is None or time_us < filters.until_us)

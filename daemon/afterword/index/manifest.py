@@ -15,29 +15,61 @@ import numpy.typing as npt
 from afterword.index.chunks import Chunk
 from afterword.index.documents import Document, DocumentKind
 from afterword.index.embedder import Matrix
+from afterword.index.standing import FILE
 from afterword.index.terms import numbers
 from afterword.store import faults
 
-FILE = "index.db"
 _VERSION = 1
-_SCHEMA = (
-    "CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID",
-    # A collection; complete once everything in the ledger is in it. heads: how far the ledger's log was taken in.
-    "CREATE TABLE build (row INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, embedder TEXT NOT NULL,"
-    " complete INTEGER NOT NULL DEFAULT 0, heads TEXT NOT NULL DEFAULT '', changes INTEGER NOT NULL DEFAULT 0)",
-    "CREATE TABLE doc (row INTEGER PRIMARY KEY, build INTEGER NOT NULL, kind TEXT NOT NULL, ref TEXT NOT NULL,"
-    " print TEXT NOT NULL, title TEXT NOT NULL, day TEXT NOT NULL, time_us INTEGER NOT NULL, project TEXT NOT NULL,"
-    " harness TEXT NOT NULL, session TEXT NOT NULL, parts INTEGER NOT NULL, chunks INTEGER NOT NULL,"
-    " UNIQUE (build, kind, ref))",
-    # items: ids of messages, 16 bytes each. terms: numbers of words, 4 bytes each, the first `shared` not its own.
-    "CREATE TABLE chunk (row INTEGER PRIMARY KEY AUTOINCREMENT, build INTEGER NOT NULL, id TEXT NOT NULL,"
-    " doc INTEGER NOT NULL, seq INTEGER NOT NULL, hash BLOB NOT NULL, heading TEXT NOT NULL, text TEXT NOT NULL,"
-    " items BLOB NOT NULL, terms BLOB NOT NULL, shared INTEGER NOT NULL, UNIQUE (build, id))",
-    "CREATE INDEX chunk_doc ON chunk (doc)",
-    "CREATE INDEX chunk_hash ON chunk (hash)",
-    # Half precision: a third of the size, and what comes back is what was given to Chroma, so both agree.
-    "CREATE TABLE vector (embedder TEXT, hash BLOB, half BLOB NOT NULL, PRIMARY KEY (embedder, hash)) WITHOUT ROWID",
-)
+_SCHEMA = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+
+-- A collection; complete once everything in the ledger is in it. heads: how far the ledger's log was taken in.
+CREATE TABLE build (
+  row INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  embedder TEXT NOT NULL,
+  complete INTEGER NOT NULL DEFAULT 0,
+  heads TEXT NOT NULL DEFAULT '',
+  changes INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE doc (
+  row INTEGER PRIMARY KEY,
+  build INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  ref TEXT NOT NULL,
+  print TEXT NOT NULL,
+  title TEXT NOT NULL,
+  day TEXT NOT NULL,
+  time_us INTEGER NOT NULL,
+  project TEXT NOT NULL,
+  harness TEXT NOT NULL,
+  session TEXT NOT NULL,
+  parts INTEGER NOT NULL,
+  chunks INTEGER NOT NULL,
+  UNIQUE (build, kind, ref)
+);
+
+-- items: ids of messages, 16 bytes each. terms: numbers of words, 4 bytes each, the first `shared` are not its own.
+CREATE TABLE chunk (
+  row INTEGER PRIMARY KEY AUTOINCREMENT,
+  build INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  doc INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  hash BLOB NOT NULL,
+  heading TEXT NOT NULL,
+  text TEXT NOT NULL,
+  items BLOB NOT NULL,
+  terms BLOB NOT NULL,
+  shared INTEGER NOT NULL,
+  UNIQUE (build, id)
+);
+CREATE INDEX chunk_doc ON chunk (doc);
+CREATE INDEX chunk_hash ON chunk (hash);
+
+-- Half precision: half the size, and what comes back is what was given to Chroma, so both agree.
+CREATE TABLE vector (embedder TEXT, hash BLOB, half BLOB NOT NULL, PRIMARY KEY (embedder, hash)) WITHOUT ROWID;
+"""
 
 
 class Build(msgspec.Struct, frozen=True):
@@ -276,7 +308,7 @@ def _opened(path: Path, ledger_id: str) -> sqlite3.Connection:
     stamp = f"{_VERSION} {ledger_id}"
     if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
         with _Transaction(db):
-            for statement in _SCHEMA:
+            for statement in _SCHEMA.split(";\n"):
                 db.execute(statement)
             db.execute("INSERT INTO meta VALUES ('stamp', ?)", (stamp,))
     elif db.execute("SELECT value FROM meta WHERE key = 'stamp'").fetchone() != (stamp,):

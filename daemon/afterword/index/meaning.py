@@ -1,24 +1,21 @@
-"""What is near a question in meaning: chunks weighed by vector, words and times, one best chunk a session or article."""
+"""What is near a question in meaning: weighed by vectors, words and times, one best chunk a session or article."""
 
 import datetime as dt
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal, TypeAlias
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from afterword.index import manifest
-from afterword.index.building import collection_name
 from afterword.index.dates import nearness, spoken
 from afterword.index.documents import DocumentKind
 from afterword.index.embedder import Embedder, limit_threads
 from afterword.index.manifest import Build, Manifest
 from afterword.index.memory import Floats, Memory
+from afterword.index.standing import collection_name
 from afterword.index.terms import asked
-
-Semantic: TypeAlias = Literal["ready", "building", "off"]
 
 # Measured with `bench.retrieval` on two sets that want opposite things: questions about conversations, which repeat
 # the words of what was said, and questions that avoid them on purpose. No ranks are fused, which made both worse.
@@ -68,13 +65,6 @@ class Meaning:
         self._manifest: Manifest | None = None
         self._memory: Memory | None = None
 
-    def state(self) -> Semantic:
-        """Whether there is a whole index for this embedder, one that is being made, or none."""
-        build = self._build()
-        if build is None:
-            return "off" if self._manifest is None or not self._manifest.builds() else "building"
-        return "ready" if build.complete else "building"
-
     def ask(
         self,
         question: str,
@@ -102,7 +92,7 @@ class Meaning:
         score[memory.best(near) < -0.99] = -1.0
         kinds = np.array([_KIND[doc[1]] for doc in memory.docs])
         in_group = _NEAR * near + _WORDS * words + kinds[memory.doc]
-        found = []
+        found: list[Passage] = []
         for group in np.argsort(-score, kind="stable")[: limit * 3]:
             if evidence[group] < floor or score[group] < 0 or len(found) >= limit:
                 break
@@ -122,7 +112,7 @@ class Meaning:
     def _build(self) -> Build | None:
         if self._manifest is None:
             self._manifest = manifest.open_reader(self._folder)
-        return self._manifest.build(collection_name(self._embedder)) if self._manifest else None
+        return self._manifest.build(collection_name(self._embedder.signature)) if self._manifest else None
 
     def _loaded(self) -> Memory | None:
         """The index as it is now."""
@@ -140,7 +130,7 @@ class Meaning:
         return np.array([_fits(doc, wanted) for doc in memory.docs], bool)
 
     def _times(self, memory: Memory, question: str, day_of: Callable[[int], str], now_us: int) -> Floats:
-        found = np.zeros(memory.groups)
+        found: Floats = np.zeros(memory.groups)
         times = spoken(question, dt.date.fromisoformat(day_of(now_us)))
         if times:
             for doc, group in zip(memory.docs, memory.group_of_doc, strict=True):

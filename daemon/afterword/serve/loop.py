@@ -17,6 +17,7 @@ from afterword.domain.settings import duration_us
 _log = logging.getLogger(__name__)
 
 _MERGE_S = 0.3
+_SLICE_S = 0.1
 _BACK_OFF_MAX_S = 300.0
 
 
@@ -32,6 +33,8 @@ class Daemon:
         self._handled: dict[Path, float] = {}
         self._trailing: dict[Path, float] = {}
         self._failures = 0
+        self._indexing = False
+        """Whether there may be something for the index."""
 
     def stop(self, _signal: int = 0, _frame: FrameType | None = None) -> None:
         """Finish the transaction at hand and leave; also the handler of SIGTERM and SIGINT."""
@@ -54,10 +57,14 @@ class Daemon:
                 elif now >= next_write_up:
                     self._guard(self._write_up)
                     next_write_up = time.monotonic() + self._due_in()
+                    self._indexing = True
                 else:
                     wait = min([next_sweep, next_write_up, *self._trailing.values()]) - now
-                    if self._events(self._watcher.take(wait)):
+                    if self._events(self._watcher.take(0.0 if self._indexing else wait)):
                         next_write_up = 0.0
+                    elif self._indexing:
+                        # Whatever happens in a store comes before the next slice of the index.
+                        self._indexing = self._guard(self._index)
         finally:
             self._watcher.stop()
 
@@ -114,6 +121,9 @@ class Daemon:
         if made or appended:
             self._on_event(f"{appended} sections written")
         return appended > 0
+
+    def _index(self) -> bool:
+        return self._program.index.step(_SLICE_S)
 
     def _guard(self, step: Callable[[], bool]) -> bool:
         """Do a step; what breaks is logged and tried again at the next look, everything else goes on."""
