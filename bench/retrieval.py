@@ -251,7 +251,9 @@ def main() -> None:
     for name, row in {**found["categories"], "all": found["all"]}.items():
         print(f"{name:18}{row['questions']:5}{row['hit@1']:8.3f}{row['hit@5']:8.3f}{row['mrr']:8.3f}")
     print("nothing returned for questions without an answer: ", found["negatives_empty"])
-    print(f"median {found['median_ms']} ms a question; {found['chunks']} chunks in {found['index_cpu_s']} CPU s; {ran_on}")
+    print(
+        f"median {found['median_ms']} ms a question; {found['chunks']} chunks in {found['index_cpu_s']} CPU s; {ran_on}"
+    )
 
 
 if __name__ == "__main__":

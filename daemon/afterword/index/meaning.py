@@ -24,8 +24,11 @@ _WORDS = 0.7
 _WORDS_OF_GROUP = 0.3
 _TIME = 0.3
 _KIND = {"article": 0.05, "diary": 0.02, "message": 0.0}
-FLOOR = 0.26
+FLOOR = 0.28
 """Below this nothing is returned: chosen so that questions without an answer find nothing (`bench.retrieval`)."""
+_FLOOR_WORDS, _FLOOR_MEAN = 0.5, 0.3
+_BESIDE = 0.6
+"""What comes beside a passage above the floor may be so much lower."""
 
 
 class Passage(msgspec.Struct, frozen=True):
@@ -83,19 +86,29 @@ class Meaning:
         if not allowed.any():
             return []
         near = memory.near(self._embedder.embed([question])[0])
+        # How near everything is on average: a question in the manner of the texts is near to all of them.
+        mean = float(near.mean())
         words, words_of_group = memory.words(asked(question))
         times = self._times(memory, question, day_of, now_us)
         outside = ~allowed[memory.doc]
         near[outside] = words[outside] = -1.0
-        evidence = _NEAR * memory.best(near) + _WORDS * memory.best(words) + _WORDS_OF_GROUP * words_of_group
-        score = evidence + _TIME * times
-        score[memory.best(near) < -0.99] = -1.0
+        # What a diary says again counts only where the session itself may not be found.
+        own = np.zeros(memory.groups, bool)
+        own[memory.group[~memory.again & ~outside]] = True
+        weighed = ~(memory.again & own[memory.group])
+        nearest, held = memory.best(near, weighed), memory.best(words, weighed)
+        score = _NEAR * nearest + _WORDS * held + _WORDS_OF_GROUP * words_of_group + _TIME * times
+        relevance = memory.best(near + _FLOOR_WORDS * words, weighed) - _FLOOR_MEAN * mean
         kinds = np.array([_KIND[doc[1]] for doc in memory.docs])
         in_group = _NEAR * near + _WORDS * words + kinds[memory.doc]
+        if relevance.max() < floor:
+            return []
         found: list[Passage] = []
-        for group in np.argsort(-score, kind="stable")[: limit * 3]:
-            if evidence[group] < floor or score[group] < 0 or len(found) >= limit:
+        for group in np.argsort(-score, kind="stable")[: limit * 5]:
+            if len(found) >= limit:
                 break
+            if relevance[group] < floor * _BESIDE:
+                continue
             chunks = np.flatnonzero((memory.group == group) & ~outside)
             best = int(chunks[np.argmax(in_group[chunks])])
             passage = self._passage(memory, best, float(score[group]))

@@ -44,15 +44,16 @@ class Memory:
         counts = np.array([len(row[2]) // 4 for row in rows], np.int64)
         self._words = np.frombuffer(b"".join(row[2] for row in rows), np.uint32)
         self._chunk_of: Ints = np.repeat(np.arange(len(rows), dtype=np.int64), counts)
-        # Words that a neighbour shares count once in a group, and its diary says again what was said.
+        # Words that a neighbour shares count once in a group, and so does what its diary says again.
         starts = np.repeat(np.cumsum(counts) - counts, counts)
         within = np.arange(len(self._words), dtype=np.int64) - starts
         own = within >= np.repeat(np.array([row[3] for row in rows], np.int64), counts)
         diary = np.array([doc[1] == "diary" for doc in docs], bool)
         said = np.zeros(self.groups, bool)
         said[self.group_of_doc[np.array([doc[1] == "message" for doc in docs], bool)]] = True
-        twice = diary[self.doc] & said[self.group] if len(rows) else np.zeros(0, bool)
-        self._own = own & ~twice[self._chunk_of]
+        self.again = diary[self.doc] & said[self.group] if len(rows) else np.zeros(0, bool)
+        """Chunks of a diary whose session's own words are here too: the same said twice, one time out of its place."""
+        self._own = own & ~self.again[self._chunk_of]
         self._lengths = counts.astype(np.float64)
         self._group_lengths: Floats = np.bincount(self.group[self._chunk_of[self._own]], minlength=self.groups).astype(
             np.float64
@@ -86,10 +87,10 @@ class Memory:
             whole_groups += weight
         return chunks / whole, groups / whole_groups
 
-    def best(self, values: Floats, floor: float = -1.0) -> Floats:
-        """The highest value of the chunks of each group."""
-        found = np.full(self.groups, floor)
-        np.maximum.at(found, self.group, values)
+    def best(self, values: Floats, weighed: npt.NDArray[np.bool_]) -> Floats:
+        """The highest value of the weighed chunks of each group; -1 without any."""
+        found: Floats = np.full(self.groups, -1.0)
+        np.maximum.at(found, self.group[weighed], values[weighed])
         return found
 
 
