@@ -199,7 +199,7 @@ def codes(folder: Path, size_mb: int) -> dict[str, Any]:
     for store in (".claude", ".codex"):
         if (home / store).exists():
             (folder / store).symlink_to(home / store)
-    run = Run(folder)
+    Run(folder)
     config = load()
     with writer(config, os.environ, "bench", settle_us=0) as program:
         program.ingest(thorough=True)
@@ -214,14 +214,12 @@ def codes(folder: Path, size_mb: int) -> dict[str, Any]:
             times.append((time.perf_counter() - began) * 1000)
             first += bool(answer.results) and needle in answer.results[0].snippet
             counted += answer.total == count
-    del run
     needles = len(made["needles"])
     return {
         "needles": needles,
         "rank 1": round(first / needles, 4),
         "exact count": round(counted / needles, 4),
         "median_ms": round(statistics.median(times), 2),
-        "index": program.index and "made",
     }
 
 

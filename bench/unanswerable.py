@@ -1,4 +1,4 @@
-"""Questions that nothing in the sets answers: `FAR` from other worlds, `NEAR` about software, but not what was noted."""
+"""Questions that nothing in the sets answers: `FAR` from other worlds, `NEAR` about software nobody noted."""
 
 FAR = """
 How long does sourdough need to rise in a cold kitchen?

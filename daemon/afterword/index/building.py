@@ -16,8 +16,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from afterword.index import chroma, manifest
-from afterword.index.chroma import Chroma, Entry
+from afterword.index import keeper, manifest
 from afterword.index.chunks import Chunk, cut
 from afterword.index.documents import (
     ArticleSource,
@@ -32,6 +31,7 @@ from afterword.index.documents import (
     sessions_by_age,
 )
 from afterword.index.embedder import Embedder, Matrix
+from afterword.index.keeper import Entry, Keeper
 from afterword.index.manifest import Build, Listed, Manifest
 from afterword.index.standing import collection_name
 from afterword.store.ledger.ledger import Ledger
@@ -91,18 +91,20 @@ class Index:
         folder: Path,
         ledger: Ledger,
         embedder: Embedder,
+        lock_fd: int,
         *,
         max_chunks: int,
         articles: ArticleSource | None = None,
     ) -> None:
         self._folder = folder
+        self._lock_fd = lock_fd
         self._ledger = ledger
         self._embedder = embedder
         self._articles = articles or NoArticles()
         self._max_chunks = max_chunks
         self._name = collection_name(embedder.signature)
         self._manifest: Manifest = manifest.open_writer(folder, ledger.origin[0])
-        self._chroma: Chroma | None = None
+        self._keeper: Keeper | None = None
         self._tasks: deque[_Task] | None = None
         self._heads = ""
         self._taken: int | None = None
@@ -165,20 +167,20 @@ class Index:
 
     def rebuild(self) -> None:
         """Begin again from nothing; known vectors are used again. No byte of deleted texts is left in Chroma."""
-        if self._chroma:
-            self._chroma.close()
-            self._chroma = None
+        if self._keeper:
+            self._keeper.close()
+            self._keeper = None
         for name in self._manifest.builds():
             self._manifest.drop(name)
-        chroma.remove(self._folder)
+        keeper.remove(self._folder)
         self._tasks = None
         self._ready = _Ready()
 
     def close(self) -> None:
         """Close what is open. What was ready but not written is done again next time."""
-        if self._chroma:
-            self._chroma.close()
-            self._manifest.set_meta("chroma", chroma.state_of(self._folder))
+        if self._keeper:
+            self._keeper.close()
+            self._manifest.set_meta("chroma", keeper.state_of(self._folder))
         self._manifest.close()
 
     # What is to be done.
@@ -187,7 +189,7 @@ class Index:
         return self._manifest.begin(self._name, self._embedder.signature)
 
     def _plan(self, build: Build) -> None:
-        if self._chroma is None and chroma.state_of(self._folder) != self._manifest.meta("chroma"):
+        if self._keeper is None and keeper.state_of(self._folder) != self._manifest.meta("chroma"):
             # The files are not as we left them: look in another process, then compare every id.
             self._reconcile(build)
             build = self._build()
@@ -282,16 +284,15 @@ class Index:
         self._counts["removed"] += len(gone)
 
     def _write(self, build: Build, gone: list[str], entries: list[Entry], matrix: Matrix) -> None:
-        if self._chroma is None:
+        if self._keeper is None:
             # What the manifest turns out to lack is done in another pass, right after this one.
             self._again = self._reconcile(build)
-        assert self._chroma is not None
+        assert self._keeper is not None
         try:
-            collection = self._chroma.collection(self._name, self._embedder.signature)
-            self._chroma.replace(collection, gone, entries, matrix)
-        except chroma.StoreFailed:
-            self._chroma.close()
-            self._chroma = None
+            self._keeper.replace(self._name, self._embedder.signature, gone, entries, matrix)
+        except keeper.StoreFailed:
+            self._keeper.close()
+            self._keeper = None
             self._tasks = None
             self._manifest.set_meta("chroma", _AFTER_FAILURE[self._manifest.meta("chroma")])
             raise
@@ -305,10 +306,10 @@ class Index:
         for name in self._manifest.builds():
             if name != self._name:
                 self._manifest.drop(name)
-        if self._chroma:
-            for name in self._chroma.names():
+        if self._keeper:
+            for name in self._keeper.names():
                 if name != self._name:
-                    self._chroma.drop(name)
+                    self._keeper.drop(name)
 
     def _trim(self, build: Build) -> None:
         """Take the oldest sessions out that newer ones leave no room for."""
@@ -323,19 +324,19 @@ class Index:
 
     def _reconcile(self, build: Build) -> bool:
         """Open Chroma and make its ids the manifest's; whether the manifest listed some that are not there."""
-        if self._chroma is None:
+        if self._keeper is None:
             left = self._manifest.meta("chroma")
-            found = chroma.state_of(self._folder)
-            if found and (left == _CONDEMNED or (found != left and not chroma.sound(self._folder))):
+            found = keeper.state_of(self._folder)
+            if found and (left == _CONDEMNED or (found != left and not keeper.sound(self._folder, self._lock_fd))):
                 _log.warning("the vector store was damaged, it is put aside and made again")
-                chroma.quarantine(self._folder)
+                keeper.quarantine(self._folder)
             self._manifest.set_meta("chroma", _OPEN_AGAIN if left == _SUSPECT else _OPEN)
-            self._chroma = Chroma(self._folder)
-        collection = self._chroma.collection(self._name, self._embedder.signature)
-        there, listed = self._chroma.ids(collection), self._manifest.chunk_ids(build)
+            self._keeper = Keeper(self._folder, self._lock_fd)
+        there, listed = self._keeper.ids(self._name, self._embedder.signature), self._manifest.chunk_ids(build)
         if there != listed:
             _log.info("the vector store and its list are made equal", extra={"ids": len(there ^ listed)})
-            self._chroma.replace(collection, sorted(there - listed), [], np.zeros((0, 0), np.float32))
+            too_much = sorted(there - listed)
+            self._keeper.replace(self._name, self._embedder.signature, too_much, [], np.zeros((0, 0), np.float32))
             self._manifest.unlist(build, sorted(listed - there))
         return bool(listed - there)
 
@@ -364,8 +365,8 @@ def open_index(
     Raises:
         Busy: another process has it open.
     """
-    with chroma.lock(folder):
-        index = Index(folder, ledger, embedder, max_chunks=max_chunks, articles=articles)
+    with keeper.lock(folder) as lock_fd:
+        index = Index(folder, ledger, embedder, lock_fd, max_chunks=max_chunks, articles=articles)
         try:
             yield index
         finally:
