@@ -1,6 +1,6 @@
 # Needs Python 3.11 or newer, git and make; brings everything else into this checkout (.tools, .venv).
 #   PYTHON=python3.13   another interpreter       VENV=.venv-3.13   another environment
-#   ARGS="--vault ~/x"  words for afterword       UPGRADE=1         newer versions, with `make lock`
+#   ARGS="--once"       words for afterword       UPGRADE=1         newer versions, with `make lock`
 
 VENV ?= .venv
 ARGS ?=

@@ -20,7 +20,7 @@ class ClaudeSession:
         self._rng = rng
         self.session = session or str(uuid.UUID(int=rng.getrandbits(128), version=4))
         self.cwd = cwd
-        self.clock = datetime(2026, 3, 2, 9, tzinfo=UTC) + timedelta(minutes=rng.randrange(3000))
+        self.clock = datetime(2026, 3, 2, 9, tzinfo=UTC) + timedelta(minutes=rng.randrange(170_000))
         self.parent: str | None = None
         self.lines: list[bytes] = []
 
@@ -85,7 +85,7 @@ class CodexSession:
     def __init__(self, rng: random.Random, cwd: str = "/srv/orchard-web") -> None:
         self._rng = rng
         self.session = str(uuid.UUID(int=rng.getrandbits(128), version=4))
-        self.clock = datetime(2026, 3, 2, 9, tzinfo=UTC) + timedelta(minutes=rng.randrange(3000))
+        self.clock = datetime(2026, 3, 2, 9, tzinfo=UTC) + timedelta(minutes=rng.randrange(170_000))
         self.started = self.clock
         self.cwd = cwd
         self._turn = 0

@@ -106,7 +106,7 @@ def disturb(daemon: "subprocess.Popen[str]", feed: Feed, rng: random.Random, wai
     while daemon.poll() is None and time.monotonic() < end:
         for _ in range(rng.randrange(1, 4)):
             feed.give(more=True)
-        time.sleep(rng.uniform(0.02, 0.2))
+        time.sleep(rng.uniform(0.05, 0.4))
     by_fault = daemon.poll() is not None
     if not by_fault:
         daemon.send_signal(signal.SIGKILL)

@@ -37,9 +37,14 @@ class Context(msgspec.Struct, frozen=True):
     config: Config
     ledger: Ledger | None
     views: list[StoreView]
+    unreadable: Exception | None = None
+    """Why a ledger that is there cannot be opened."""
 
 
 def _ledger(at: Context) -> Finding:
+    if at.unreadable is not None:
+        hint = getattr(at.unreadable, "hint", "") or "put back a copy of the state folder"
+        return Finding("trouble", f"the ledger cannot be opened: {at.unreadable}", hint)
     if at.ledger is None:
         return Finding("trouble", "there is no ledger yet", "run `afterword up`")
     try:
@@ -60,7 +65,11 @@ def _vault(at: Context) -> Finding:
         return Finding("trouble", "no vault is set", "run `afterword init VAULT` or `afterword up`")
     card = read_card(vault)
     if card is None:
-        return Finding("trouble", f"{vault} is not there, or is no vault", "mount it, or run `afterword init`")
+        return Finding(
+            "trouble",
+            f"{vault} is not there, or is no vault",
+            "mount it; if it was moved, run `afterword init` with its new place",
+        )
     zone = card.zone[-1][1] if card.zone else "UTC"
     if zone != setup.system_zone():
         return Finding("note", f"the vault counts days in {zone}, this system is in {setup.system_zone()}")
@@ -79,7 +88,8 @@ def _stores(at: Context) -> Finding:
         problems += [f"{path}:{line}: {reason}" for path, line, reason in sources.troubles(at.ledger)]
     if problems:
         shown = "; ".join(problems[:10]) + (f"; and {len(problems) - 10} more" if len(problems) > 10 else "")
-        return Finding("note", f"{len(problems)} things could not be read: {shown}", "everything around them was read")
+        count = "one thing" if len(problems) == 1 else f"{len(problems)} things"
+        return Finding("note", f"{count} could not be read: {shown}", "everything around it was read")
     later = [view.label for view in present if not view.reads]
     more = f"; not read yet: {', '.join(later)}" if later else ""
     return Finding("ok", "stores: " + ", ".join(v.label for v in present if v.reads) + more)

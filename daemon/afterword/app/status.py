@@ -26,7 +26,7 @@ def status(config: Config, ledger: Ledger, stores: list[StoreView]) -> dict[str,
             {
                 "harness": view.harness,
                 "path": str(root),
-                "mode": _mode(ledger, str(root)) if view.reads else "not read yet",
+                "mode": _mode(ledger, str(root), running=holder is not None) if view.reads else "not read yet",
             }
             for view in stores
             for root in view.present
@@ -41,8 +41,8 @@ def status(config: Config, ledger: Ledger, stores: list[StoreView]) -> dict[str,
     }
 
 
-def _mode(ledger: Ledger, root: str) -> str:
-    found = ledger.meta(f"watch:{root}")
+def _mode(ledger: Ledger, root: str, *, running: bool) -> str:
+    found = ledger.meta(f"watch:{root}") if running else None
     return found if isinstance(found, str) else "idle"
 
 

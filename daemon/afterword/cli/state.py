@@ -2,6 +2,7 @@
 
 import os
 import platform
+import sqlite3
 from typing import Any
 
 import click
@@ -9,7 +10,7 @@ import click
 from afterword import __version__
 from afterword.app.config import Config
 from afterword.cli.output import config_option, json_option, say, say_json, table
-from afterword.domain.errors import Exit, NotSetUp
+from afterword.domain.errors import AfterwordError, Exit, NotSetUp
 
 
 @click.command(short_help="One screen: what runs, what is pending, how much there is.")
@@ -96,11 +97,14 @@ def _examine(config: Config, *, as_json: bool) -> int:
     from afterword.capture.sweep import survey
 
     with ExitStack() as stack:
+        ledger, unreadable = None, None
         try:
             ledger = stack.enter_context(reader(config))
         except NotSetUp:
-            ledger = None
-        found = examine(Context(config, ledger, survey(where(config, os.environ))))
+            pass
+        except (AfterwordError, sqlite3.Error) as err:
+            unreadable = err
+        found = examine(Context(config, ledger, survey(where(config, os.environ)), unreadable))
     worst = any(finding.level == "trouble" for _, finding in found)
     if as_json:
         checks = [

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import msgspec
 
-from afterword.domain.errors import UserError
+from afterword.domain.errors import UsageError
 
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)?")
 _UNIT_US = {"ms": 1_000, "s": 1_000_000, "m": 60_000_000, "h": 3_600_000_000, "d": 86_400_000_000}
@@ -15,11 +15,11 @@ def duration_us(text: str, what: str = "a duration") -> int:
     """Microseconds of `0`, `2s`, `10m`, `1.5h`, `30d`; a bare number counts seconds.
 
     Raises:
-        UserError: it is none of these.
+        UsageError: it is none of these.
     """
     found = _DURATION.fullmatch(text.strip())
     if not found:
-        raise UserError(f"{what}: {text!r} is not a duration", "write it like 0, 2s, 10m or 1h")
+        raise UsageError(f"{what}: {text!r} is not a duration", "write it like 0, 2s, 10m or 1h")
     return round(float(found[1]) * _UNIT_US[found[2] or "s"])
 
 

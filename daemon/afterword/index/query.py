@@ -5,6 +5,7 @@ import unicodedata
 
 import msgspec
 
+from afterword.domain.errors import UsageError
 from afterword.store.fulltext import spaced
 
 _TERM = re.compile(r'"([^"]*)"?|(\S+)')
@@ -29,7 +30,11 @@ def fold(text: str) -> str:
 
 
 def parse(query: str) -> list[Term]:
-    """The terms of a query: all of them must be found. Quotes make a phrase."""
+    """The terms of a query: all of them must be found. Quotes make a phrase.
+
+    Raises:
+        UsageError: there is no word in it.
+    """
     terms = []
     for quoted, word in _TERM.findall(query):
         raw = quoted or word
@@ -37,6 +42,8 @@ def parse(query: str) -> list[Term]:
         literal = fold(raw).strip()
         if tokens or literal:
             terms.append(Term(tokens, "" if (literal,) == tokens else " ".join(literal.split())))
+    if not any(term.tokens for term in terms):
+        raise UsageError(f"there is no word to look for in {query!r}", "give at least one word or number")
     return terms
 
 

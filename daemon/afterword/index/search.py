@@ -77,8 +77,8 @@ def search(ledger: Ledger, state: Path, query: str, filters: Filters, *, limit: 
     Live items before abandoned ones; hidden copies never.
     """
     terms = parse(query)
-    if not any(term.tokens for term in terms) or not fulltext.attach(ledger, state):
-        return Answer([], 0, cut=False, complete=True)
+    if not fulltext.attach(ledger, state):
+        return Answer([], 0, cut=False, complete=False)
     try:
         complete = fulltext.complete(ledger)
         found = list(_candidates(ledger, terms, filters, now_us))

@@ -21,7 +21,6 @@ state_type = State
 
 _COMPRESSED = "compressed rollouts are not read yet"
 _FIRST_FORMAT = "rollouts of the first format (.json) are not read"
-_HISTORY = "the prompt log is a second copy and is not read yet"
 _INDEX = "session_index.jsonl"
 _ROLLOUT = re.compile(r"rollout-.+\.(?:jsonl|jsonl\.zst|json)")
 _THREAD = re.compile(r"rollout-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-(.+)")
@@ -53,8 +52,7 @@ def sources(root: Path) -> Iterator[Found]:
     for entry in stores.entries(root):
         if entry.name == _INDEX:
             yield stores.line_log(entry)
-        elif entry.name == "history.jsonl":
-            yield Found(Path(entry.path), "none", _HISTORY)
+    # history.jsonl is a second copy of every prompt: nothing is missing while it is not read.
 
 
 def start(path: Path) -> State:
