@@ -256,7 +256,7 @@ def test_through_the_command_line(tmp_path: Path) -> None:
     home.run("up", "--once", "--settle", "0")
     assert home.json("status")["index"]["semantic"] == "ready"
     assert home.json("status")["index"]["share"] == 1.0
-    found = home.json("search", "why is there a server error when it boots")
+    found = home.json("search", "why does the server answer with an error after starting")
     assert found["semantic"] == "ready"
     assert found["results"][0]["why"] == ["meaning"]
     assert found["results"][0]["path"].startswith("daily/")

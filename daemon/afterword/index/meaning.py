@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from afterword.index import manifest
+from afterword.index.background import BACKGROUND
 from afterword.index.dates import nearness, spoken
 from afterword.index.documents import DocumentKind
-from afterword.index.embedder import Embedder, limit_threads
+from afterword.index.embedder import Embedder, Matrix, limit_threads
 from afterword.index.manifest import Build, Manifest
 from afterword.index.memory import Floats, Memory
 from afterword.index.standing import collection_name
@@ -24,9 +25,10 @@ _WORDS = 0.7
 _WORDS_OF_GROUP = 0.3
 _TIME = 0.3
 _KIND = {"article": 0.05, "diary": 0.02, "message": 0.0}
-FLOOR = 0.27
-"""Below this nothing is returned: chosen so that questions without an answer find nothing (`bench.retrieval`)."""
-_FLOOR_WORDS, _FLOOR_MEAN = 0.5, 0.3
+FLOORS = (0.19, 0.29)
+"""The floor below which nothing is returned lies between these, where most background questions stay below it."""
+_BACKGROUND_SHARE = 95
+_FLOOR_WORDS, _FLOOR_MEAN, _FEW = 0.5, 0.3, 50
 _BESIDE = 0.6
 """What comes beside a passage above the floor may be so much lower."""
 
@@ -67,6 +69,8 @@ class Meaning:
         self._embedder = embedder
         self._manifest: Manifest | None = None
         self._memory: Memory | None = None
+        self._background: Matrix | None = None
+        self._floor = FLOORS[1]
 
     def ask(
         self,
@@ -76,7 +80,7 @@ class Meaning:
         limit: int,
         day_of: Callable[[int], str],
         now_us: int,
-        floor: float = FLOOR,
+        floor: float | None = None,
     ) -> list[Passage]:
         """The passages nearest to a question, best first; none when nothing is near enough, or the index not whole."""
         memory = self._loaded()
@@ -86,8 +90,8 @@ class Meaning:
         if not allowed.any():
             return []
         near = memory.near(self._embedder.embed([question])[0])
-        # How near everything is on average: a question in the manner of the texts is near to all of them.
-        mean = float(near.mean())
+        mean = _mean(memory, near)
+        floor = self._floor if floor is None else floor
         words, words_of_group = memory.words(asked(question))
         times = self._times(memory, question, day_of, now_us)
         outside = ~allowed[memory.doc]
@@ -136,7 +140,21 @@ class Meaning:
         if self._memory is None or self._memory.changes != build.changes:
             limit_threads()
             self._memory = Memory(self._manifest, build, self._embedder.dim)
+            self._floor = self._measured(self._memory)
         return self._memory
+
+    def _measured(self, memory: Memory) -> float:
+        """The floor for this index: what questions that have nothing to do with it come to."""
+        if not len(memory):
+            return FLOORS[1]
+        if self._background is None:
+            self._background = self._embedder.embed(BACKGROUND)
+        found = []
+        for question, vector in zip(BACKGROUND, self._background, strict=True):
+            near = memory.near(vector)
+            words, _ = memory.words(asked(question))
+            found.append(float((near + _FLOOR_WORDS * words).max()) - _FLOOR_MEAN * _mean(memory, near))
+        return min(FLOORS[1], max(FLOORS[0], float(np.percentile(found, _BACKGROUND_SHARE))))
 
     def _allowed(self, memory: Memory, wanted: Wanted) -> npt.NDArray[np.bool_]:
         """Which documents may be found."""
@@ -160,6 +178,14 @@ class Meaning:
         return Passage(
             kind, ref, chunk.text, chunk.heading, chunk.items, day, time_us, project, harness, session, round(score, 4)
         )
+
+
+def _mean(memory: Memory, near: Floats) -> float:
+    """How near everything is on average: a question in the manner of the texts is near to all of them.
+
+    Of a few texts the average says little.
+    """
+    return float(near.mean()) * len(memory) / (len(memory) + _FEW)
 
 
 def _fits(doc: tuple[int, DocumentKind, str, str, int, str, str, str], wanted: Wanted) -> bool:
