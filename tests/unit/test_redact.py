@@ -296,6 +296,83 @@ def test_document_falls_back_to_its_form_alone(redactor: Redactor, monkeypatch: 
     assert json.loads(redactor.document({"a": 5})) == {"0": 5}
 
 
+# Records of ours
+
+RECORD = {
+    "session": "claude-code:0f3c1ab2",
+    "day": "2026-03-04",
+    "time": "10:05",
+    "start_us": 1772618700000000,
+    "withdrawn_by": "2026-03-04-1005-0f3c1ab2",
+    "digest": {"context": "On 2026-03-04 the session moved to UTC.", "exchanges": [{"item": "ab12", "quote": "at 10"}]},
+}
+OURS = ("session", "day", "time", "withdrawn_by", "item")
+GREEDY = [r"\d{4}-\d{2}-\d{2}", r"\b\d+\b", "(?i)session", "UTC", "[a-z]+", r"\w", "."]
+
+
+@pytest.mark.parametrize("pattern", GREEDY)
+def test_a_pattern_of_the_user_leaves_the_form_of_a_record(pattern: str) -> None:
+    subject = Redactor("python", extra=[pattern])
+    found = json.loads(subject.document(RECORD, plain=OURS))
+    assert {**found, "digest": None} == {**RECORD, "digest": None}
+    assert found["digest"].keys() == RECORD["digest"].keys()  # type: ignore[attr-defined]
+    assert found["digest"]["exchanges"][0]["item"] == "ab12"
+    assert found["digest"]["context"] == subject.redact("On 2026-03-04 the session moved to UTC.")
+    assert found["digest"]["exchanges"][0]["quote"] == subject.redact("at 10")
+
+
+@pytest.mark.parametrize("pattern", GREEDY)
+def test_a_list_of_ours_is_left_alone(pattern: str) -> None:
+    zones = [["", "UTC"], ["2026-03-04", "America/Argentina/Buenos_Aires"], ["2026-04-01", "Etc/GMT+5"]]
+    assert json.loads(Redactor("python", extra=[pattern]).document(zones, plain=("",))) == zones
+
+
+def test_what_lies_below_a_plain_key_is_ours_too() -> None:
+    subject = Redactor("python", extra=["session", "UTC"])
+    state = {"memory": {"session": ["UTC", {"session 2": "UTC"}]}, "cwd": "/src/session"}
+    assert json.loads(subject.document(state, plain=("memory",))) == {
+        "memory": {"session": ["UTC", {"[redacted:extra] 2": "UTC"}]},
+        "cwd": "/src/[redacted:extra]",
+    }
+
+
+def test_a_plain_value_that_looks_like_text_is_text() -> None:
+    subject = Redactor("python", extra=["ACME"])
+    for text in ("from ACME", "ACME" * 21, "ACMÉ ACME", "ACME\n"):
+        assert "ACME" not in subject.document({"day": text, text: 1}, plain=("day",))
+    assert json.loads(subject.document({"day": "ACME-1"}, plain=("day",))) == {"day": "ACME-1"}
+
+
+def test_the_built_in_rules_hold_for_plain_values_too(redactor: Redactor) -> None:
+    found = json.loads(redactor.document({"session": GITHUB, GITHUB: {"a": 1}, "b": [GITHUB]}, plain=("session", "b")))
+    assert GITHUB not in str(found)
+    assert found["session"] == "[redacted:github-token]"
+
+
+def test_a_record_keeps_its_form_when_texts_meet(redactor: Redactor) -> None:
+    texts = ["-----BEGIN PRIVATE KEY-----", "MIIEowIBAAKCAQEAq7Zk2Lm9Xw4Rt8Bv6Nc3Hd5J", "password:", PASSWORD]
+    record = {"texts": texts, "digest": {"a": "the password is", "b": "x"}, "day": "2026-03-04", "n": 1}
+    found = json.loads(redactor.document(record, plain=("day",)))
+    assert found.keys() == record.keys()
+    assert found["day"] == "2026-03-04"
+    assert len(found["texts"]) == len(texts)
+
+
+def test_a_tree_of_somebody_else_is_all_text() -> None:
+    subject = Redactor("python", extra=["ACME"])
+    assert subject.tree({"ACME": ["ACME"]}) == {"[redacted:extra]": ["[redacted:extra]"]}
+    assert subject.tree({"ACME": ["ACME"]}, plain=()) == {"ACME": ["[redacted:extra]"]}
+    assert subject.tree(["ACME"], plain=("",)) == ["ACME"]
+
+
+def test_a_document_with_broken_texts_keeps_its_form(monkeypatch: pytest.MonkeyPatch) -> None:
+    subject = Redactor("python")
+    answers = iter(['{"torn', None])
+    monkeypatch.setattr(subject, "_apply", lambda *_args, **_named: next(answers))
+    found = json.loads(subject.document({"day": "2026-03-04", "items": [{"text": "a"}]}, plain=("day",)))
+    assert found == {"day": "2026-03-04", "items": [{"text": "[redacted:document]"}]}
+
+
 # The user's own rules
 
 

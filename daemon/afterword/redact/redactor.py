@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -26,6 +26,9 @@ Span: TypeAlias = tuple[int, int, int]
 
 GROWTH = 5
 """A redacted text is at most this many times as long as it was; user rules (`extra`) aside."""
+
+PLAIN = re.compile(r"[A-Za-z0-9_.:+/@-]{0,80}")
+"""What an id, a slug, a day, a time, a zone or a key of our own records looks like."""
 
 _MARKER = re.compile(MARKER.pattern.encode())
 _PASSES = 8
@@ -59,6 +62,10 @@ class Redactor:
 
     def redact(self, text: str) -> Redacted:
         """`text` without its secrets. Doing it twice changes nothing; a lone surrogate becomes U+FFFD."""
+        return self._redact(text, own=True)
+
+    def _redact(self, text: str, *, own: bool) -> Redacted:
+        """`own`: the user's patterns count too."""
         try:
             data = text.encode()
         except UnicodeEncodeError:
@@ -66,56 +73,90 @@ class Redactor:
             data = text.encode()
         with self._lock:
             hits = self._scan(data)
-            if not hits and not self._extra:
+            if not hits and not (own and self._extra):
                 return mark(text, _TOKEN)
-            changed = self._apply(data, hits, text)
+            changed = self._apply(data, hits, text, own=own)
         return mark(text if changed is None else changed, _TOKEN)
 
-    def tree(self, value: Json) -> Json:
+    def tree(self, value: Json, *, plain: Collection[str] | None = None) -> Json:
         """The same shape with every string and every key redacted.
 
         A string under a key that names a credential is judged as that credential, as it would be in the text
-        `"key": "value"`; so is the `value` beside a `name`.
+        `"key": "value"`; so is the `value` beside a `name`. With `plain` the tree is a record of ours, see `document`.
         """
+        return self._structure(value) if _all_ours(value, plain) else self._tree(value, plain)
+
+    def document(self, value: Json, *, plain: Collection[str] = ()) -> Redacted:
+        """A record of ours, redacted, as compact JSON with sorted keys: always valid, and final for the built-in rules.
+
+        A pattern of the user's such as `\\d+` or `UTC` is meant for what people and agents wrote; in the form of a
+        record it would destroy the record. So `[redact] extra` is not applied to keys, nor to any string under
+        a key named in `plain` (`""` names a value that stands under no key, as in a record that is a list).
+        Name there what the program itself made: ids, segment keys, days, times, zones, names of harnesses and engines.
+        Leave out what came from outside, also when it is short: titles, paths, branches, projects, models.
+
+        The built-in rules hold everywhere. A key or a `plain` value that does not look like one (`PLAIN`: at most 80
+        ASCII letters, digits and `_.:+/@-`) is redacted like any text.
+
+            redactor.document(builtins, plain=("session", "day", "time", "harness", "origin", "withdrawn_by"))
+            redactor.document([["", "Europe/Vienna"]], plain=("",))
+        """
+        clean = self.tree(value, plain=plain)
+        for form in _forms(clean, plain):
+            text = _dumped(form)
+            with self._lock:
+                data = text.encode()
+                changed = self._apply(data, self._scan(data), text, own=False)
+            if changed is None:
+                break
+            if _same_form(changed, form, plain):
+                text = changed
+                break
+        return mark(text, _TOKEN)
+
+    def _tree(self, value: Json, plain: Collection[str] | None) -> Json:
         if isinstance(value, str):
             return self.redact(value)
         if isinstance(value, Mapping):
-            return self._mapping(value)
+            return self._mapping(value, plain)
         if isinstance(value, Sequence):
-            return [self.tree(item) for item in value]
+            return [self._tree(item, plain) for item in value]
         return value
 
-    def document(self, value: Json) -> Redacted:
-        """`tree(value)` as compact JSON with sorted keys: always valid, and unchanged by `redact`."""
-        clean = self.tree(value)
-        text = _dumped(clean)
-        with self._lock:
-            data = text.encode()
-            changed = self._apply(data, self._scan(data), text, own=False)
-        if changed is not None:
-            # Two harmless strings made a secret side by side. That must not cost the document its form.
-            if not _is_json(changed):
-                changed = _dumped(_blank(clean))
-            text = changed
-        return mark(text, _TOKEN)
-
-    def _mapping(self, value: Mapping[str, Json]) -> dict[str, Json]:
+    def _mapping(self, value: Mapping[str, Json], plain: Collection[str] | None) -> dict[str, Json]:
         named = next((value[word] for word in ("name", "key", "Name", "Key") if isinstance(value.get(word), str)), None)
         result: dict[str, Json] = {}
         for key, item in value.items():
-            clean: str = self.redact(key)
-            while clean in result:
-                clean = mark(clean + "~", _TOKEN)
-            context = named if isinstance(named, str) and key in ("value", "Value") else key
-            result[clean] = self._under(context, item)
+            clean = _unlike(result, self.redact(key) if plain is None else self._ours(key))
+            if plain is not None and key in plain:
+                result[clean] = self._structure(item)
+            else:
+                context = named if isinstance(named, str) and key in ("value", "Value") else key
+                result[clean] = self._under(context, item, plain)
         return result
 
-    def _under(self, key: str, item: Json) -> Json:
+    def _under(self, key: str, item: Json, plain: Collection[str] | None) -> Json:
         if isinstance(item, str):
             return self.valued(key, item)
         if isinstance(item, Sequence):
-            return [self.valued(key, each) if isinstance(each, str) else self.tree(each) for each in item]
-        return self.tree(item)
+            return [self.valued(key, each) if isinstance(each, str) else self._tree(each, plain) for each in item]
+        return self._tree(item, plain)
+
+    def _structure(self, value: Json) -> Json:
+        """The same value, of which every string is ours."""
+        if isinstance(value, str):
+            return self._ours(value)
+        if isinstance(value, Mapping):
+            result: dict[str, Json] = {}
+            for key, item in value.items():
+                result[_unlike(result, self._ours(key))] = self._structure(item)
+            return result
+        if isinstance(value, Sequence):
+            return [self._structure(item) for item in value]
+        return value
+
+    def _ours(self, text: str) -> Redacted:
+        return self._redact(text, own=not PLAIN.fullmatch(text))
 
     def valued(self, key: str, text: str) -> Redacted:
         """`text` redacted as the value of `key`: under `password` a plain word is a secret too."""
@@ -275,20 +316,46 @@ def _dumped(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
-def _is_json(text: str) -> bool:
+def _unlike(result: Mapping[str, Json], key: Redacted) -> Redacted:
+    """`key`, or a longer one when `result` has it already."""
+    while key in result:
+        key = mark(key + "~", _TOKEN)
+    return key
+
+
+def _all_ours(value: Json, plain: Collection[str] | None) -> bool:
+    return plain is not None and "" in plain and not isinstance(value, Mapping)
+
+
+def _forms(value: Json, plain: Collection[str]) -> Iterator[Json]:
+    """The record, and what is left of it when that is no good.
+
+    Two harmless strings can make a secret side by side. That must not cost the document its form: then only the
+    form is kept, and where the form itself is the secret, nothing but the number of its parts.
+    """
+    yield value
+    if not _all_ours(value, plain):
+        yield _blank(value, plain)
+    yield _blank(value, None)
+
+
+def _same_form(text: str, value: Json, plain: Collection[str] | None) -> bool:
+    """Whether `text` is a document with the keys and the structure of `value`."""
     try:
-        json.loads(text)
+        found: Json = json.loads(text)
     except ValueError:
         return False
-    return True
+    return bool(_blank(found, plain) == json.loads(_dumped(_blank(value, plain))))
 
 
-def _blank(value: Json) -> Json:
-    """The same shape with no text of its own."""
+def _blank(value: Json, plain: Collection[str] | None) -> Json:
+    """The same shape without its texts; without `plain` also without its keys."""
     if isinstance(value, str):
         return "[redacted:document]" if value else value
     if isinstance(value, Mapping):
-        return {f"{number}": _blank(item) for number, item in enumerate(value.values())}
+        if plain is None:
+            return {f"{number}": _blank(item, plain) for number, item in enumerate(value.values())}
+        return {key: item if key in plain else _blank(item, plain) for key, item in value.items()}
     if isinstance(value, Sequence):
-        return [_blank(item) for item in value]
+        return [_blank(item, plain) for item in value]
     return value
