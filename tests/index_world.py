@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 from transcripts import ClaudeSession
-from writer import Reading
+from writer import REDACTOR, Reading
 
 from afterword.index import manifest
 from afterword.index.building import Done, Index, open_index
@@ -88,7 +88,12 @@ class World:
     @contextmanager
     def open(self):
         with open_index(
-            self.state, self.reading.ledger, self.embedder, max_chunks=self.max_chunks, articles=self.articles
+            self.state,
+            self.reading.ledger,
+            self.embedder,
+            max_chunks=self.max_chunks,
+            redact=REDACTOR.redact,
+            articles=self.articles,
         ) as index:
             yield index
 

@@ -163,7 +163,7 @@ def test_a_second_process_cannot_open_it(tmp_path: Path) -> None:
         index.catch_up()
         with (
             pytest.raises(Busy),
-            open_index(world.state, world.reading.ledger, HashEmbedder(), max_chunks=10),
+            open_index(world.state, world.reading.ledger, HashEmbedder(), max_chunks=10, redact=str),
         ):
             pass
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from afterword.app.config import Config
 from afterword.domain.errors import Busy
 from afterword.index.standing import SIGNATURES, collection_name, standing
+from afterword.redact.exits import leave
+from afterword.redact.redactor import Redactor
 from afterword.store.ledger import views
 from afterword.store.ledger.ledger import Ledger
 
@@ -21,8 +23,11 @@ _log = logging.getLogger(__name__)
 class Indexing:
     """The index as a part of the program. Held open between slices, so that Chroma is opened once."""
 
-    def __init__(self, config: Config, ledger: Ledger, articles: "ArticleSource | None" = None) -> None:
+    def __init__(
+        self, config: Config, ledger: Ledger, redactor: Redactor, articles: "ArticleSource | None" = None
+    ) -> None:
         self._config = config
+        self._redactor = redactor
         self._ledger = ledger
         self._articles = articles
         self._open = ExitStack()
@@ -79,6 +84,7 @@ class Indexing:
                     self._ledger,
                     EMBEDDERS[settings.embedder](),
                     max_chunks=settings.max_chunks,
+                    redact=lambda text: leave("vector-index", text, self._redactor),
                     articles=self._articles,
                 )
             )

@@ -60,7 +60,7 @@ class Program:
             settle_us=self.settle_us,
         )
         self.notes = DailyNotes(self.vault, settings.vault.daily, ledger, self.redactor) if self.vault else None
-        self.index = Indexing(config, ledger)
+        self.index = Indexing(config, ledger, self.redactor)
 
     def ingest(
         self,

@@ -94,8 +94,10 @@ class Index:
         lock_fd: int,
         *,
         max_chunks: int,
+        redact: Callable[[str], str],
         articles: ArticleSource | None = None,
     ) -> None:
+        self._redact = redact
         self._folder = folder
         self._lock_fd = lock_fd
         self._ledger = ledger
@@ -230,7 +232,7 @@ class Index:
         if listed and listed.print == document.print and listed.time_us == document.time_us:
             self._count(task, listed.chunks)
             return True
-        chunks = cut(document)
+        chunks = cut(document, self._redact)
         known = self._manifest.known(self._embedder.signature, [chunk.hash for chunk in chunks])
         missing = list({chunk.hash: chunk for chunk in chunks if chunk.hash not in known}.values())
         while missing:
@@ -358,7 +360,13 @@ def _entry(document: Document, chunk: Chunk) -> Entry:
 
 @contextmanager
 def open_index(
-    folder: Path, ledger: Ledger, embedder: Embedder, *, max_chunks: int, articles: ArticleSource | None = None
+    folder: Path,
+    ledger: Ledger,
+    embedder: Embedder,
+    *,
+    max_chunks: int,
+    redact: Callable[[str], str],
+    articles: ArticleSource | None = None,
 ) -> Iterator[Index]:
     """The index with its lock held.
 
@@ -366,7 +374,7 @@ def open_index(
         Busy: another process has it open.
     """
     with keeper.lock(folder) as lock_fd:
-        index = Index(folder, ledger, embedder, lock_fd, max_chunks=max_chunks, articles=articles)
+        index = Index(folder, ledger, embedder, lock_fd, max_chunks=max_chunks, redact=redact, articles=articles)
         try:
             yield index
         finally:

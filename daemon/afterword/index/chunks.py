@@ -7,7 +7,7 @@ answer then stand together in at least one chunk (measured: `bench.retrieval --l
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import msgspec
 
@@ -42,14 +42,18 @@ class Chunk(msgspec.Struct, frozen=True):
     items: tuple[str, ...]
 
 
-def cut(document: Document) -> list[Chunk]:
-    """The chunks of a document, in order. A change in one paragraph changes the chunks that hold it."""
+def cut(document: Document, redact: Callable[[str], str] = lambda text: text) -> list[Chunk]:
+    """The chunks of a document, in order. A change in one paragraph changes the chunks that hold it.
+
+    `redact` goes over every chunk: two harmless pieces side by side may make a secret.
+    """
     stretches = _windows(document) if document.kind == "message" else _sections(document)
     chunks: list[Chunk] = []
     seen: dict[bytes, int] = {}
     about = (document.kind, document.ref, document.title, document.day, str(document.time_us), document.project,
              document.harness, document.session)  # fmt: skip
     for seq, (text, shared, heading, items) in enumerate(stretches):
+        text = str(redact(text))  # noqa: PLW2901  # nothing may use it as it was
         digest = hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=16).digest()
         # A text that stands twice in a document gets two ids; which is which does not matter.
         seen[digest] = nth = seen.get(digest, 0) + 1
