@@ -42,7 +42,7 @@ wheel: $(VENV)/.stamp-dev
 	$(VENV)/bin/python -m build --wheel --no-isolation --outdir dist .
 
 bench: $(VENV)/.stamp-dev
-	@ran=; for name in capture query idle digest; do \
+	@ran=; for name in capture query idle digest hook; do \
 	  if test -f "bench/$$name.py"; then ran=1; echo "== bench.$$name"; $(VENV)/bin/python -m "bench.$$name" $(ARGS) || exit 1; fi; \
 	done; test -n "$$ran" || echo 'no benchmark is here yet'
 

@@ -3,8 +3,12 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +65,33 @@ class Home:
             stderr=subprocess.PIPE,
             text=True,
         )
+
+    @contextmanager
+    def daemon(self, *words: str, **env: str) -> Iterator["subprocess.Popen[str]"]:
+        """A running `run` with an open door; stopped by a signal at the end, which must be a clean one."""
+        process = self.start("run", *words, **env)
+        try:
+            end = time.monotonic() + 60
+            while not (self.state / "door.json").exists() or self._card().get("pid") != process.pid:
+                assert process.poll() is None, process.communicate()
+                assert time.monotonic() < end, "no door was opened"
+                time.sleep(0.05)
+            yield process
+        finally:
+            ended = process.poll()
+            if ended is None:
+                process.send_signal(signal.SIGTERM)
+            _, said = process.communicate(timeout=60)
+            if ended is None:
+                assert process.returncode == 0, said
+                assert "Traceback" not in said, said
+
+    def _card(self) -> dict[str, Any]:
+        try:
+            found: dict[str, Any] = json.loads((self.state / "door.json").read_bytes())
+        except (OSError, ValueError):
+            return {}
+        return found
 
     def vault_bytes(self) -> dict[str, bytes]:
         """Every file of the vault with its bytes."""

@@ -95,10 +95,10 @@ def test_one_writes_and_others_read(tmp_path: Path) -> None:
     home = Home(tmp_path)
     transcript(home).write_bytes(row(0, "elandword"))
     with daemon(home) as process:
-        for words in (("up", "--once"), ("ingest",), ("run",)):
+        for words in (("up",), ("run",)):
             busy = home.run(*words, code=75)
             assert f"pid {process.pid}" in busy.stderr
-        said = home.json("ingest", code=75)["error"]
+        said = home.json("up", code=75)["error"]
         assert said["kind"] == "busy"
         status = home.json("status")
         assert status["daemon"] == {"running": True, "pid": process.pid, "command": "up"}

@@ -71,7 +71,7 @@ def load(config_file: Path | None = None, env: Mapping[str, str] | None = None) 
     for section, values in raw.items():
         given.update({f"{section}.{key}": str(where.config_file) for key in values})
     for section, key, name, value in _variables(env):
-        raw.setdefault(section, {})[key] = value
+        raw.setdefault(section, {})[key] = _read(section, key, value)
         given[f"{section}.{key}"] = name
     settings = _convert(raw, given, where.config_file, text)
     for name in ("capture.quiet", "capture.sweep", "segment.gap", "segment.settle"):
@@ -94,6 +94,19 @@ def _sections() -> dict[str, tuple[str, ...]]:
         field.name: tuple(inner.name for inner in msgspec.structs.fields(field.type))
         for field in msgspec.structs.fields(Settings)
     }
+
+
+def _read(section: str, key: str, value: str) -> Any:
+    """A variable's text as its setting's type wants it; the text itself where it cannot be that."""
+    types = {
+        (outer.name, inner.name): inner.type
+        for outer in msgspec.structs.fields(Settings)
+        for inner in msgspec.structs.fields(outer.type)
+    }
+    try:
+        return msgspec.convert(value, types[section, key], strict=False)
+    except msgspec.ValidationError:
+        return value
 
 
 def _check_names(raw: dict[str, Any], path: Path, text: str) -> None:

@@ -16,6 +16,7 @@ from afterword.store.ledger.ledger import Ledger
 if TYPE_CHECKING:
     from afterword.index.building import Done, Index, Progress
     from afterword.index.documents import ArticleSource
+    from afterword.index.embedder import Embedder
 
 _log = logging.getLogger(__name__)
 
@@ -32,11 +33,20 @@ class Indexing:
         self._articles = articles
         self._open = ExitStack()
         self._index: Index | None = None
+        self._embedder: Embedder | None = None
 
     @property
     def on(self) -> bool:
         """Whether the settings want an index."""
         return self._config.settings.index.embedder != "off"
+
+    def embedder(self) -> "Embedder":
+        """The embedder of the settings, one for writing and for questions: it takes 150 MB."""
+        from afterword.index.embedder import EMBEDDERS  # noqa: PLC0415
+
+        if self._embedder is None:
+            self._embedder = EMBEDDERS[self._config.settings.index.embedder]()
+        return self._embedder
 
     def step(self, budget_s: float = 0.25) -> bool:
         """Work for about so long; whether more is left. Never waits for another process that has the index open."""
@@ -74,7 +84,6 @@ class Indexing:
 
     def _opened(self) -> "Index":
         from afterword.index.building import open_index  # noqa: PLC0415  # numpy: what only reads the ledger starts without
-        from afterword.index.embedder import EMBEDDERS  # noqa: PLC0415
 
         if self._index is None:
             settings = self._config.settings.index
@@ -82,7 +91,7 @@ class Indexing:
                 open_index(
                     self._config.places.state,
                     self._ledger,
-                    EMBEDDERS[settings.embedder](),
+                    self.embedder(),
                     max_chunks=settings.max_chunks,
                     redact=lambda text: leave("vector-index", text, self._redactor),
                     articles=self._articles,

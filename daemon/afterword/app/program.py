@@ -6,6 +6,7 @@ from contextlib import contextmanager
 
 from afterword.app import setup
 from afterword.app.config import Config, day_starts_at_min
+from afterword.app.ended import ended
 from afterword.app.indexing import Indexing
 from afterword.app.reading import redactor, where
 from afterword.capture.sweep import Capture, Progress, Sum
@@ -100,11 +101,22 @@ class Program:
     def write_up(
         self,
         *,
+        settle_us: int | None = None,
         on_progress: Callable[[str, int, int], None] = lambda _what, _done, _all: None,
         stop: Callable[[], bool] = lambda: False,
     ) -> tuple[int, int]:
-        """Digest what is due and put it into the vault; (sections made, sections appended)."""
-        made = self.flush.run(self.clock(), on_progress=lambda done, all_: on_progress("digest", done, all_), stop=stop)
+        """Digest what is due and put it into the vault; (sections made, sections appended).
+
+        What hooks said ended is due at once; `settle_us` is for this pass alone.
+        """
+        with ended(self, stop) as rows:
+            made = self.flush.run(
+                self.clock(),
+                settle_us=settle_us,
+                ended=rows,
+                on_progress=lambda done, all_: on_progress("digest", done, all_),
+                stop=stop,
+            )
         appended = self.notes.sync(lambda done, all_: on_progress("notes", done, all_)) if self.notes else 0
         return made, appended
 

@@ -1,6 +1,7 @@
 """Search as a reader asks it: exact, and by meaning where there is an index. What is heavy loads when it is needed."""
 
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from afterword.app.config import Config
@@ -15,31 +16,38 @@ from afterword.store.ledger import sessions
 from afterword.store.ledger.ledger import Ledger
 
 if TYPE_CHECKING:
+    from afterword.index.embedder import Embedder
     from afterword.index.meaning import Meaning
 
 
 class Searcher:
-    """Answers questions; a daemon keeps one, a command makes one. Used from one thread at a time."""
+    """Answers questions; a daemon keeps one for all its callers, a command makes one. One question at a time."""
 
-    def __init__(self, config: Config, env: Mapping[str, str]) -> None:
+    def __init__(
+        self, config: Config, env: Mapping[str, str], embedder: "Callable[[], Embedder] | None" = None
+    ) -> None:
+        """`embedder` gives one that is shared; without it a searcher loads its own when it needs it."""
         self._config = config
+        self._embedder = embedder
+        self._turn = threading.Lock()
         self._clock: Clock = clock_from(dict(env))
         self._meaning: Meaning | None = None
         self._ledger: Ledger | None = None
 
     def search(self, ledger: Ledger, query: str, filters: Filters, *, limit: int, mode: Mode = "both") -> Results:
         """What holds the words of `query`, and what means the same."""
-        self._ledger = ledger
-        return hybrid.search(
-            ledger,
-            self._config.places.state,
-            query,
-            filters,
-            limit=limit,
-            now_us=self._clock(),
-            meaning=None if mode == "exact" or self._config.settings.index.embedder == "off" else self,
-            mode=mode,
-        )
+        with self._turn:
+            self._ledger = ledger
+            return hybrid.search(
+                ledger,
+                self._config.places.state,
+                query,
+                filters,
+                limit=limit,
+                now_us=self._clock(),
+                meaning=None if mode == "exact" or self._config.settings.index.embedder == "off" else self,
+                mode=mode,
+            )
 
     def state(self) -> Semantic:
         """ready, building or off."""
@@ -71,5 +79,6 @@ class Searcher:
         from afterword.index.meaning import Meaning  # noqa: PLC0415
 
         if self._meaning is None:
-            self._meaning = Meaning(self._config.places.state, EMBEDDERS[self._config.settings.index.embedder]())
+            made = self._embedder() if self._embedder else EMBEDDERS[self._config.settings.index.embedder]()
+            self._meaning = Meaning(self._config.places.state, made)
         return self._meaning

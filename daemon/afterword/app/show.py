@@ -41,6 +41,8 @@ class Whole(msgspec.Struct, frozen=True):
     """A session with everything in it. `sections` are the keys and days it was written up under."""
 
     session: sessions.Session
+    continued_from: str
+    """The session whose history it repeats, where no line names it as a fork."""
     origin: str
     compactions: int
     items: list[Shown]
@@ -85,7 +87,8 @@ def _both(prefix: str) -> tuple[str, str]:
 
 def whole(ledger: Ledger, session: sessions.Session) -> Whole:
     """Everything in a session, hidden copies left out."""
-    inherited = sessions.inherited_items(ledger, session.row)
+    owners = sessions.owners(ledger, session.row)
+    inherited = {item for item, owner in owners.items() if owner != session.row}
     items = [
         Shown(
             id=item.id.hex(),
@@ -104,6 +107,7 @@ def whole(ledger: Ledger, session: sessions.Session) -> Whole:
     ]
     return Whole(
         session=session,
+        continued_from=_continued(ledger, session, [owners[item] for item in inherited]),
         origin=ledger.origins()[session.origin][1],
         compactions=sum(i.kind is Kind.SUMMARY and not i.abandoned and not i.inherited for i in items),
         items=items,
@@ -111,3 +115,10 @@ def whole(ledger: Ledger, session: sessions.Session) -> Whole:
             (r.key, record.day) for r, record in segments.sections(ledger, session.id) if not record.withdrawn_by
         ],
     )
+
+
+def _continued(ledger: Ledger, session: sessions.Session, owners: list[int]) -> str:
+    if session.facts.continued_from or session.facts.forked_from or session.facts.parent or not owners:
+        return session.facts.continued_from
+    most = max(sorted(set(owners)), key=owners.count)
+    return sessions.load(ledger, "WHERE s.row = ?", (most,))[0].shown_native

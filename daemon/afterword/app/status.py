@@ -9,7 +9,7 @@ from afterword.app.indexing import index_status
 from afterword.capture.sweep import StoreView
 from afterword.domain.clock import format_rfc3339
 from afterword.store import lock
-from afterword.store.ledger import sources, views
+from afterword.store.ledger import jobs, sources, views
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.notes import read_card
 
@@ -33,6 +33,13 @@ def status(config: Config, ledger: Ledger, stores: list[StoreView]) -> dict[str,
         ],
         "last_capture": format_rfc3339(last_us) if isinstance(last_us, int) else None,
         "pending": msgspec.to_builtins(views.pending(ledger)),
+        "jobs": {
+            "waiting": jobs.waiting(ledger),
+            "failed": [
+                {"name": job.name, "error": msgspec.json.decode(job.error.encode()).get("message")}
+                for job in jobs.failures(ledger)
+            ],
+        },
         "last_compile": None,
         "index": index_status(config, ledger),
         "spend": None,

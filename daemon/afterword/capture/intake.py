@@ -143,7 +143,8 @@ class Intake:
                 given_us=event.time_us if time_flag is Time.ODD else None,
                 path=self._redactor.redact(event.path) if event.path else None,
                 exit_status=event.exit_status,
-            )
+            ),
+            session,
         )
         if fresh_print:
             self._writer.remember_keyless(session, fresh_print, row)
@@ -158,7 +159,7 @@ class Intake:
         """The time an item is filed under, and how far it can be trusted."""
         last = self._memory.last_us
         key = str(session)
-        if given is not None and _YEAR_2000_US <= given <= self._now_us + DAY_US:
+        if given is not None and self._sane(given):
             last.pop(key, None)
             last[key] = given
             if len(last) > _SESSIONS_REMEMBERED:
@@ -168,7 +169,13 @@ class Intake:
         if filed is None:
             started = self._facts_of(session).started_us
             filed = started if started is not None else self._source.at.first_us
+            if not self._sane(filed):
+                filed = self._now_us
         return filed, Time.DERIVED if given is None else Time.ODD
+
+    def _sane(self, at_us: int | None) -> bool:
+        """Whether a time may be a session's: not 1970, not in the future."""
+        return at_us is not None and _YEAR_2000_US <= at_us <= self._now_us + DAY_US
 
     def _keyless(self, event: Item, session: int, time_us: int, raw: bytes | None) -> tuple[ItemId, bytes | None]:
         """The id of an item without a key: its row by a keyed hash of the raw item, else the next free number.
@@ -197,7 +204,8 @@ class Intake:
     def _learn(self, event: Facts) -> None:
         facts = self._facts_of(self._session(event.session))
         facts.cwd = facts.cwd or event.cwd or ""
-        facts.started_us = event.started_us if facts.started_us is None else facts.started_us
+        if facts.started_us is None and self._sane(event.started_us):
+            facts.started_us = event.started_us
         if event.title and event.title_rank >= facts.title_rank:
             facts.title, facts.title_rank = event.title, event.title_rank
         if event.archived is not None:

@@ -78,6 +78,8 @@ def _take(
         return 0
     whole = thorough or quiet or found.st_size == at.size
     prefix = resume(fd, found.st_size, at, tools.ledger, whole=whole and unverified)
+    if prefix is not None and not _open_object_stands(fd, at, tools.ledger):
+        prefix = None
     again = prefix is None
     if again:
         at = Checkpoint(generation=at.generation + 1, verified_ns=found.st_mtime_ns, first_us=at.first_us)
@@ -102,6 +104,13 @@ def owes_a_look(found: os.stat_result, at: Checkpoint) -> bool:
     return at.verified_ns != found.st_mtime_ns or open_tail
 
 
+def _open_object_stands(fd: int, at: Checkpoint, ledger: Ledger) -> bool:
+    """Whether a last object that was taken without its newline still stands behind the position."""
+    if at.open_tail <= at.offset:
+        return True
+    return ledger.keyed_hash(os.pread(fd, at.open_tail - at.offset, at.offset)) == at.open_hash
+
+
 class _Reading:
     """One reading of one file: position, decoder state and counters, across its transactions."""
 
@@ -115,7 +124,7 @@ class _Reading:
         self._source = source
         self._mark = Mark(source.at.offset, source.at.chain, source.at.part)
         self._lines = source.at.lines
-        self._open_tail = source.at.open_tail
+        self._open_tail, self._open_hash = source.at.open_tail, source.at.open_hash
         if source.at.state:
             self._load(source.at.state)
         else:
@@ -183,6 +192,7 @@ class _Reading:
         if decoded and not any(isinstance(event, BadLine) for event in decoded):
             intake.line(decoded, self._mark.offset, self._lines + 1)
             self._open_tail = self._mark.offset + len(data)
+            self._open_hash = self._tools.ledger.keyed_hash(data)
 
     def _save(self, *, done: bool) -> None:
         tools, at = self._tools, self._source.at
@@ -203,6 +213,7 @@ class _Reading:
             part=self._mark.part,
             generation=at.generation,
             open_tail=self._open_tail,
+            open_hash=self._open_hash,
             verified_ns=at.verified_ns,
             first_us=at.first_us,
         )

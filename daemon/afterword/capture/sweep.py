@@ -86,6 +86,11 @@ class Capture:
         self._missing: dict[str, list[Source]] = {}
         self.views: list[StoreView] = []
 
+    @property
+    def harnesses(self) -> list[str]:
+        """The agents that are read, by name."""
+        return list(self._decoders)
+
     def sweep(
         self,
         *,

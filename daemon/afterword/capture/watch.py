@@ -1,8 +1,10 @@
 """File events of the stores, as hints. The sweep is the truth; this only says where to look at once."""
 
+import contextlib
 import logging
 import os
 import queue
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,8 +30,8 @@ class Watcher:
         self.modes: dict[Path, str] = {}
         """Root → "watched", or "polled: " and why."""
 
-    def arm(self, views: list[StoreView]) -> None:
-        """Watch what is there now; folders watched before stay watched."""
+    def arm(self, views: list[StoreView], beside: Sequence[Path] = ()) -> None:
+        """Watch what is there now, and the folders `beside` the stores; folders watched before stay watched."""
         if self._observer is None or not self._alive():
             self._restart()
         assert self._observer is not None
@@ -38,6 +40,10 @@ class Watcher:
                 continue
             for root in view.present:
                 self.modes[root] = self._arm_root(root, view)
+        for folder in beside:
+            if folder not in self._watched and folder.is_dir():
+                with contextlib.suppress(OSError):  # without it, what comes there waits for the next turn
+                    self._schedule(folder, recursive=False)
 
     def _restart(self) -> None:
         from watchdog.observers import Observer  # noqa: PLC0415  # 60 ms that only the daemon pays

@@ -6,14 +6,18 @@ from typing import Any
 COMMANDS: dict[str, tuple[str, str]] = {
     "up": ("afterword.cli.up:up", "Set up, take everything in, write it up, then watch."),
     "run": ("afterword.cli.up:run", "The same without first-run talk, for systemd and launchd."),
+    "stop": ("afterword.cli.stop:stop", "Ask the running daemon to finish and leave."),
     "init": ("afterword.cli.setup:init", "Make a vault in a new or empty folder."),
     "ingest": ("afterword.cli.up:ingest", "Read what is new in the stores, write no notes."),
     "index": ("afterword.cli.index:index", "Bring the index for search by meaning up to date."),
     "sources": ("afterword.cli.look:sources", "Which agents were found and what was read of them."),
     "search": ("afterword.cli.look:search", "Find what was said or done, by exact words and by meaning."),
     "show": ("afterword.cli.look:show", "One session whole."),
+    "open": ("afterword.cli.open:open_", "Open in Obsidian where a result was written up."),
     "status": ("afterword.cli.state:status", "One screen: what runs, what is pending, how much there is."),
     "doctor": ("afterword.cli.state:doctor", "Every known trouble with its fix."),
+    "mcp": ("afterword.cli.mcp:mcp", "Answer an agent's searches over MCP (stdio)."),
+    "service": ("afterword.cli.service:service", "The daemon as a service of this system."),
     "config": ("afterword.cli.state:config", "The settings in force and where they come from."),
     "version": ("afterword.cli.state:version", "Which version this is."),
 }
@@ -21,6 +25,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
 
 WATCH = "afterword.serve.loop:watch"
 """What `up` and `run` hand the program to. The daemon is a layer of its own beside the command line."""
+
+MCP = "afterword.serve.mcp:serve"
+"""What `mcp` hands its streams to."""
 
 
 def imported(name: str) -> Any:

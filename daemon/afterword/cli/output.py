@@ -4,14 +4,14 @@ import functools
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from afterword.app.config import Config, load
-from afterword.redact.exits import leave
+from afterword.redact.exits import leave, leave_tree
 from afterword.redact.redactor import Redactor
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -50,22 +50,8 @@ def note(text: str) -> None:
 
 def say_json(command: str, fields: dict[str, Any]) -> None:
     """The one object a `--json` command prints."""
-    way_out = _way_out()
-    sys.stdout.write(
-        json.dumps(_texts({"version": 1, "command": command, **fields}, way_out), ensure_ascii=False) + "\n"
-    )
-
-
-def _texts(value: Any, way_out: Redactor) -> Any:
-    match value:
-        case str():
-            return str(leave("json-output", value, way_out))
-        case dict():
-            return {key: _texts(inner, way_out) for key, inner in value.items()}
-        case list() | tuple():
-            return [_texts(inner, way_out) for inner in value]
-        case _:
-            return value
+    answer = leave_tree("json-output", {"version": 1, "command": command, **fields}, _way_out())
+    sys.stdout.write(json.dumps(answer, ensure_ascii=False) + "\n")
 
 
 def config_option(command: F) -> F:
@@ -111,6 +97,23 @@ def bar(what: str, unit: str) -> Iterator[Callable[[int, int, str], None]]:
             progress.update(task, completed=done, total=max(total, 1), amount=f"{shown} {word}")
 
         yield move
+
+
+@contextmanager
+def bars() -> Iterator[Callable[[str, str, int, int, str], None]]:
+    """A bar for each phase of a pass, one after the other: tell it (phase, unit, done, all, a word about it)."""
+    with ExitStack() as stack:
+        shown = ""
+        move: Callable[[int, int, str], None] = lambda _done, _all, _word: None  # noqa: E731
+
+        def tell(phase: str, unit: str, done: int, total: int, word: str) -> None:
+            nonlocal shown, move
+            if phase != shown:
+                stack.close()
+                shown, move = phase, stack.enter_context(bar(phase, unit))
+            move(done, total, word)
+
+        yield tell
 
 
 def table(rows: Sequence[tuple[str, ...]]) -> None:

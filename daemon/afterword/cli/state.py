@@ -50,6 +50,8 @@ def status(*, as_json: bool, config: Config) -> None:
         ),
         ("last capture", found["last_capture"] or "never"),
         ("pending", waits),
+        *([("jobs", f"{found['jobs']['waiting']} waiting")] if found["jobs"]["waiting"] else []),
+        *(("failed job", f"{job['name']}: {job['error']}") for job in found["jobs"]["failed"][:1]),
         ("ledger", holds),
         ("semantic index", _index(found["index"])),
     ]

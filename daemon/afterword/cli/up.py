@@ -6,21 +6,19 @@ import signal
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from afterword.app import setup
+from afterword.app import passes, setup
 from afterword.app.config import Config, load
 from afterword.app.program import Program, machine_name, writer
 from afterword.cli.commands import WATCH, imported
-from afterword.cli.output import bar, config_option, json_option, note, say, say_json
+from afterword.cli.output import bars, config_option, json_option, note, say, say_json
+from afterword.cli.remote import by_daemon
 from afterword.domain.errors import Exit, NotSetUp
 from afterword.domain.settings import duration_us
 from afterword.store.ledger.views import counts
-
-if TYPE_CHECKING:
-    from afterword.capture.sweep import Progress, Sum
 
 
 class Stop:
@@ -56,17 +54,27 @@ def up(*, once: bool, settle: str | None, demo: bool, as_json: bool, config: Con
     if demo:
         return _demo(as_json=as_json)
     settle_us = _settle(settle)
+    if once and (summary := by_daemon(config.places.state, "write-up", {"settle_us": settle_us})) is not None:
+        _tell_summary(summary, as_json=as_json)
+        return Exit.DONE
     config = _with_vault(config, quiet=as_json)
     with writer(config, os.environ, "up", settle_us=settle_us) as program:
-        stop = Stop()
-        first = counts(program.ledger).items == 0
-        done, made, appended = _pass(program, thorough=once, stop=stop)
-        if as_json:
-            say_json("up", _summary(program, done, made, appended))
+
+        def first(stop: Callable[[], bool]) -> None:
+            fresh = counts(program.ledger).items == 0
+            with bars() as tell:
+                summary = passes.whole(program, tell, stop, thorough=once)
+            if fresh and not as_json:
+                _welcome(program, summary)
+            else:
+                _tell_summary(summary, as_json=as_json)
+            if not (once or as_json or stop()):
+                note("Watching. Ctrl-C stops; nothing is lost.")
+
+        if once:
+            first(Stop())
         else:
-            _tell(program, done, appended, first=first)
-        if not once and not stop():
-            _watch(program, quiet=as_json)
+            imported(WATCH)(program, (lambda _what: None) if as_json else note, first)
     return Exit.DONE
 
 
@@ -78,7 +86,7 @@ def run(*, settle: str | None, config: Config) -> None:
     if config.vault is None:
         raise NotSetUp("there is no vault yet", "run `afterword init VAULT`, or `afterword up` once")
     with writer(config, os.environ, "run", settle_us=_settle(settle)) as program:
-        _watch(program, quiet=True)
+        imported(WATCH)(program, lambda _what: None)
 
 
 @click.command(short_help="Read what is new in the stores, write no notes.")
@@ -87,13 +95,14 @@ def run(*, settle: str | None, config: Config) -> None:
 @config_option
 def ingest(*, harness: str | None, as_json: bool, config: Config) -> None:
     """Read what is new in the agents' stores into the ledger and the full text. Notes are written by `up`."""
-    with writer(config, os.environ, "ingest") as program:
-        stop = Stop()
-        done = _ingest(program, thorough=True, stop=stop, only=harness)
-        if as_json:
-            say_json("ingest", {"files": done.files, "new": done.new_items, "problems": done.problems})
-        else:
-            say(f"Read {done.files:,} files: {done.new_items:,} new items." + _problems(done))
+    done = by_daemon(config.places.state, "ingest", {"harness": harness})
+    if done is None:
+        with writer(config, os.environ, "ingest") as program, bars() as tell:
+            done = passes.ingest(program, passes.Ingest(harness), tell, Stop())
+    if as_json:
+        say_json("ingest", done)
+    else:
+        say(f"Read {done['files']:,} files: {done['new']:,} new items." + _problems(done))
 
 
 def _settle(given: str | None) -> int | None:
@@ -111,71 +120,35 @@ def _with_vault(config: Config, *, quiet: bool) -> Config:
     return load(config.places.config_file)
 
 
-def _pass(program: Program, *, thorough: bool, stop: Callable[[], bool]) -> tuple["Sum", int, int]:
-    done = _ingest(program, thorough=thorough, stop=stop)
-    with bar("Writing", "sections") as move:
-        words = {"digest": "sessions looked at", "notes": "sections placed"}
-        made, appended = program.write_up(on_progress=lambda what, done, all_: move(done, all_, words[what]), stop=stop)
-    if thorough:
-        _index(program, stop)
-    return done, made, appended
-
-
-def _index(program: Program, stop: Callable[[], bool]) -> None:
-    """In one whole pass the index is part of it; a daemon builds it while it watches."""
-    with bar("Indexing", "documents") as move:
-        program.index.catch_up(
-            on_progress=lambda now: move(now.documents, now.of, f"documents, {now.embedded:,} passages new"), stop=stop
-        )
-
-
-def _ingest(program: Program, *, thorough: bool, stop: Callable[[], bool], only: str | None = None) -> "Sum":
-    with bar("Reading", "bytes") as move:
-
-        def progress(now: "Progress") -> None:
-            move(now.bytes_done, now.bytes_all, f"· {now.files_done:,} of {now.files_all:,} files")
-
-        return program.ingest(thorough=thorough, only=only, on_progress=progress, stop=stop)
-
-
-def _watch(program: Program, *, quiet: bool) -> None:
-    if not quiet:
-        note("Watching. Ctrl-C stops; nothing is lost.")
-    imported(WATCH)(program, (lambda _what: None) if quiet else note)
-
-
-def _summary(program: Program, done: "Sum", made: int, appended: int) -> dict[str, Any]:
-    import msgspec
-
-    return {
-        "vault": str(program.vault),
-        "files": done.files,
-        "new": done.new_items,
-        "problems": done.problems,
-        "sections": {"made": made, "appended": appended},
-        "ledger": msgspec.to_builtins(counts(program.ledger)),
-    }
-
-
-def _tell(program: Program, done: "Sum", appended: int, *, first: bool) -> None:
-    total = counts(program.ledger)
-    if not first:
-        say(f"{done.new_items:,} new items from {done.files:,} files, {appended:,} sections written." + _problems(done))
+def _tell_summary(summary: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        say_json("up", summary)
         return
+    written = summary["sections"]["appended"]
+    say(
+        f"{summary['new']:,} new items from {summary['files']:,} files, {written:,} sections written."
+        + _problems(summary)
+    )
+
+
+def _welcome(program: Program, summary: dict[str, Any]) -> None:
+    total = summary["ledger"]
     for view in program.capture.views:
         if view.present:
             say(f"  {view.label:12} " + (f"{len(view.found):,} files" if view.reads else "found, not read yet"))
     say(
-        f"Took in {total.sessions:,} sessions with {total.items:,} items; {appended:,} sections are in the daily notes."
+        f"Took in {total['sessions']:,} sessions with {total['items']:,} items;"
+        f" {summary['sections']['appended']:,} sections are in the daily notes."
     )
-    if not total.items:
+    if not total["items"]:
         say("No history of Claude Code or Codex was found yet; it is taken in as soon as there is some.")
-    say(f"Vault: {program.vault}" + _problems(done))
+    say(f"Vault: {program.vault}" + _problems(summary))
     say("Try:   afterword search WORDS    afterword status    afterword doctor")
 
 
-def _problems(done: "Sum") -> str:
-    return f"\n{done.problems} files could not be read; `afterword doctor` names them." if done.problems else ""
+def _problems(done: dict[str, Any]) -> str:
+    count = done["problems"]
+    return f"\n{count} files could not be read; `afterword doctor` names them." if count else ""
 
 
 def _demo(*, as_json: bool) -> int:
@@ -186,9 +159,8 @@ def _demo(*, as_json: bool) -> int:
         del os.environ[name]
     os.environ["HOME"] = str(home)
     config = _with_vault(load(), quiet=True)
-    with writer(config, os.environ, "up", settle_us=0) as program:
-        done, made, appended = _pass(program, thorough=True, stop=Stop())
-        summary = _summary(program, done, made, appended)
+    with writer(config, os.environ, "up", settle_us=0) as program, bars() as tell:
+        summary = passes.whole(program, tell, Stop(), thorough=True)
     if as_json:
         say_json("up", {**summary, "home": str(home), "searches": [shlex.join(words) for words in SEARCHES]})
         return Exit.DONE

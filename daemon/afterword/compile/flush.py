@@ -1,7 +1,9 @@
 """Due segments → digests → sections in the ledger. Notes are written from there, by `store.notes`."""
 
 import hashlib
-from collections.abc import Callable
+import logging
+import sqlite3
+from collections.abc import Callable, Collection
 
 import msgspec
 
@@ -17,7 +19,10 @@ from afterword.store.ledger import registers, segments, sessions
 from afterword.store.ledger.ledger import Ledger, RecordKind
 from afterword.store.ledger.segments import DigestRecord, Dirty, Entry, SectionRecord
 
+_log = logging.getLogger(__name__)
+
 _AGAIN_MAX_US = 30_000_000
+_FAILED_AGAIN_US = 600_000_000
 _SAID_CHARS = 60_000
 _OTHER_CHARS = 6_000
 
@@ -37,31 +42,46 @@ class Flush:
         # A session that is still talked in is looked at now and then only: all its items are read for it.
         self._again_us = min(_AGAIN_MAX_US, settle_us // 2)
         self._looked_at: dict[int, tuple[int, int]] = {}
+        self._failed: dict[int, int] = {}
 
     def run(
         self,
         now_us: int,
         *,
+        settle_us: int | None = None,
+        ended: Collection[int] = (),
         on_progress: Callable[[int, int], None] = lambda _done, _all: None,
         stop: Callable[[], bool] = lambda: False,
     ) -> int:
         """Write up everything that is due.
 
         A segment is due when something follows it in its session, or when the session has been quiet for `settle`
-        (always, when settle is 0). Sessions with nothing new since the last look are passed over.
+        (always, when settle is 0), or when it is among `ended` (session rows). Sessions with nothing new since the
+        last look are passed over. `settle_us` is for this run alone.
 
         Returns:
             How many sections were made or changed.
         """
         self._hand_up()
+        settle_us = self._settle_us if settle_us is None else settle_us
+
+        def settled(found: Dirty) -> bool:
+            return settle_us == 0 or now_us - found.changed_us >= settle_us or found.row in ended
+
         dirty = segments.dirty_sessions(self._ledger)
-        todo = [d for d in dirty if self._due_us(d) <= now_us]
+        todo = [d for d in dirty if settled(d) or self._due_us(d) <= now_us]
         made = 0
         for done, session in enumerate(todo):
             if stop():
                 break
             on_progress(done, len(todo))
-            made += self._session(session, settled=self._settled(session, now_us))
+            try:
+                made += self._session(session, settled=settled(session))
+            except (sqlite3.Error, OSError):
+                raise
+            except Exception:  # noqa: BLE001  # one session that cannot be written up must not keep the others from it
+                _log.exception("a session could not be written up, it is tried again later")
+                self._failed[session.row] = now_us + _FAILED_AGAIN_US
             self._looked_at[session.row] = (session.dirty, now_us)
         on_progress(len(todo), len(todo))
         return made
@@ -73,13 +93,12 @@ class Flush:
     def _due_us(self, dirty: Dirty) -> int:
         """When a session is to be looked at: settled, or changed a while after the last look."""
         last = self._looked_at.get(dirty.row)
+        if dirty.row in self._failed:
+            return self._failed[dirty.row]
         if last is None or self._settle_us == 0:
             return 0
         settled_us = dirty.changed_us + self._settle_us
         return settled_us if last[0] == dirty.dirty else min(settled_us, last[1] + self._again_us)
-
-    def _settled(self, dirty: Dirty, now_us: int) -> bool:
-        return self._settle_us == 0 or now_us - dirty.changed_us >= self._settle_us
 
     def _hand_up(self) -> None:
         """A sub-agent gets no section: its last reply joins its parent's digest, so the parent is looked at again."""

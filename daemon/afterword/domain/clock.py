@@ -7,11 +7,15 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 from zoneinfo import ZoneInfo
 
+from afterword.domain.errors import UsageError
+
 Clock: TypeAlias = Callable[[], int]
 """Now, in UTC microseconds."""
 
 DAY_US = 86_400_000_000
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+_FIRST_US = -62_000_000_000_000_000  # in the year 5
+_LAST_US = 253_000_000_000_000_000  # in the year 9987
 
 
 def system_clock() -> int:
@@ -25,7 +29,7 @@ def clock_from(env: dict[str, str] | os._Environ[str]) -> Clock:
         return system_clock
     at = parse_rfc3339(fixed)
     if at is None:
-        raise ValueError(f"AFTERWORD_NOW is not an RFC 3339 time: {fixed!r}")
+        raise UsageError(f"AFTERWORD_NOW is not a time: {fixed!r}", "write it like 2026-06-10T14:20:00Z")
     return lambda: at
 
 
@@ -45,7 +49,7 @@ def parse_rfc3339(text: str) -> int | None:
 
 def format_rfc3339(at_us: int) -> str:
     """RFC 3339 with `Z`, milliseconds when there are any."""
-    at = _EPOCH + dt.timedelta(microseconds=at_us)
+    at = _EPOCH + dt.timedelta(microseconds=min(max(at_us, _FIRST_US), _LAST_US))
     return at.isoformat(timespec="milliseconds" if at_us % 1_000_000 else "seconds").replace("+00:00", "Z")
 
 
@@ -58,7 +62,8 @@ class Zones:
         self._shift = dt.timedelta(minutes=day_starts_at_min)
 
     def local(self, at_us: int) -> dt.datetime:
-        """The local time in the zone that holds on that day."""
+        """The local time in the zone that holds on that day. Times no calendar has are moved to its ends."""
+        at_us = min(max(at_us, _FIRST_US), _LAST_US)
         at = _EPOCH + dt.timedelta(microseconds=at_us)
         chosen = at.astimezone(self._changes[0][1])
         for since, zone in self._changes:

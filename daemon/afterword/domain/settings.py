@@ -79,6 +79,13 @@ class Index(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How many stretches of conversation are found by meaning, the newest first; notes always are."""
 
 
+class Door(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """[door]"""
+
+    port: Annotated[int, msgspec.Meta(ge=0, le=65535)] = 0
+    """The loopback port of the running daemon; 0 takes a free one at every start."""
+
+
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """config.toml"""
 
@@ -88,3 +95,4 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     segment: Segment = Segment()
     redact: Redact = Redact()
     index: Index = Index()
+    door: Door = Door()

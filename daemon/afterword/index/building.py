@@ -38,7 +38,8 @@ from afterword.store.ledger.ledger import Ledger
 
 _log = logging.getLogger(__name__)
 
-_EMBED_AT_ONCE = 16
+_EMBED_AT_ONCE = 8
+"""A question that comes meanwhile waits for so many."""
 _APPLY_AT = 256
 """Chunks after which what is ready goes to Chroma: one-row writes are thirty times slower than batches."""
 

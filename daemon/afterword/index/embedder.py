@@ -1,5 +1,6 @@
 """From texts to vectors: the protocol, and the local embedder that needs no key, no download and no socket."""
 
+import threading
 import unicodedata
 from collections.abc import Sequence
 from typing import Any, Protocol, TypeAlias
@@ -31,7 +32,9 @@ class Embedder(Protocol):
 
 
 class LocalEmbedder:
-    """Universal Sentence Encoder, multilingual v3: 16 languages, numpy only. Loaded when first used (2 s)."""
+    """Universal Sentence Encoder, multilingual v3: 16 languages, numpy only. Loaded when first used (2 s).
+
+    Safe to share between threads."""
 
     signature = SIGNATURES["local"]
     dim = 512
@@ -39,13 +42,15 @@ class LocalEmbedder:
     def __init__(self, threads: int = 1) -> None:
         self._threads = threads
         self._model: Any = None
+        self._turn = threading.Lock()
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         if not texts:
             return np.zeros((0, self.dim), np.float32)
-        if self._model is None:
-            self._model = self._load()
-        found: Matrix = np.asarray(self._model.encode([_given(text) for text in texts]), np.float32)
+        with self._turn:
+            if self._model is None:
+                self._model = self._load()
+            found: Matrix = np.asarray(self._model.encode([_given(text) for text in texts]), np.float32)
         found /= np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9)
         return found
 

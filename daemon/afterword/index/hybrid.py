@@ -14,11 +14,12 @@ from afterword.domain.items import KIND_BY_WORD, PROSE_KINDS, ROLE_OF, Kind
 from afterword.domain.slugs import project_of
 from afterword.index import search as exact
 from afterword.index.documents import DocumentKind
-from afterword.index.query import Term, fold, parse
+from afterword.index.query import Term, parse
 from afterword.index.search import Filters, Hit
 from afterword.index.snippet import snippet
 from afterword.index.standing import Semantic
 from afterword.redact.text import Redacted  # noqa: TC001  # msgspec-free, and named in a value's type
+from afterword.store.fulltext import folded
 from afterword.store.ledger import sessions, views
 from afterword.store.ledger.ledger import Ledger, unpack
 from afterword.store.ledger.sessions import Session
@@ -241,8 +242,8 @@ def _of_message(ledger: Ledger, passage: Found, terms: list[Term], filters: Filt
         if row is None or not _fits(Kind(row[1]), row[2], filters):
             continue
         text = unpack(row[3], row[4])
-        folded = fold(text)
-        held = sum(len(token) for term in terms for token in term.tokens if token in folded)
+        flat = folded(text)
+        held = sum(len(token) for term in terms for token in term.tokens if token in flat)
         candidate = (held + min(len(text), 400) / 1000, row[0], item, Kind(row[1]), row[2], text)
         if shown is None or candidate[0] > shown[0]:
             shown = candidate

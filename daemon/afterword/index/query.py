@@ -1,12 +1,11 @@
 """What a person types into search, taken apart: terms, quoted phrases, and what they mean to the full text."""
 
 import re
-import unicodedata
 
 import msgspec
 
 from afterword.domain.errors import UsageError
-from afterword.store.fulltext import spaced
+from afterword.store.fulltext import folded, spaced
 
 _TERM = re.compile(r'"([^"]*)"?|(\S+)')
 _TOKEN = re.compile(r"\w+")
@@ -20,15 +19,6 @@ class Term(msgspec.Struct, frozen=True):
     """Folded; empty when the tokens alone say all of it."""
 
 
-def fold(text: str) -> str:
-    """Lower case without accents, for comparing text as the tokenizer compares tokens."""
-    lowered = text.lower()
-    if lowered.isascii():
-        return lowered
-    decomposed = unicodedata.normalize("NFKD", lowered)
-    return "".join(char for char in decomposed if not unicodedata.combining(char))
-
-
 def parse(query: str) -> list[Term]:
     """The terms of a query: all of them must be found. Quotes make a phrase.
 
@@ -38,8 +28,8 @@ def parse(query: str) -> list[Term]:
     terms = []
     for quoted, word in _TERM.findall(query):
         raw = quoted or word
-        tokens = tuple(token for part in _TOKEN.findall(spaced(fold(raw))) for token in [part] if token)
-        literal = fold(raw).strip()
+        tokens = tuple(_TOKEN.findall(spaced(raw).lower()))
+        literal = folded(raw).strip()
         if tokens or literal:
             terms.append(Term(tokens, "" if (literal,) == tokens else " ".join(literal.split())))
     if not any(term.tokens for term in terms):

@@ -12,7 +12,7 @@ import msgspec
 
 from afterword.domain.clock import DAY_US
 from afterword.domain.items import KIND_BY_WORD, ROLE_OF, Kind
-from afterword.index.query import Term, fold, parse, prose_match, tool_match
+from afterword.index.query import Term, parse, prose_match, tool_match
 from afterword.index.snippet import snippet
 from afterword.redact.text import Redacted
 from afterword.store import fulltext
@@ -82,6 +82,7 @@ def search(ledger: Ledger, state: Path, query: str, filters: Filters, *, limit: 
     try:
         complete = fulltext.complete(ledger)
         found = list(_candidates(ledger, terms, filters, now_us))
+        # Each of the two tables may have been cut.
         cut = len(found) >= CANDIDATES_MAX
         literals = [term.literal for term in terms if term.literal]
         found.sort(key=lambda c: (-c.score, -c.row))
@@ -102,10 +103,10 @@ def _candidates(ledger: Ledger, terms: list[Term], filters: Filters, now_us: int
     ):
         rows = ledger.db.execute(  # only constants of ours are formatted in
             f"WITH hit AS MATERIALIZED (SELECT rowid AS row, {rank} AS rank FROM text0.{table}"
-            f" WHERE text0.{table}.{table} MATCH ? ORDER BY rowid DESC LIMIT {CANDIDATES_MAX})"
+            f" WHERE text0.{table}.{table} MATCH ?)"
             f" SELECT i.row, i.kind, i.time_us, hit.rank, m.session, m.state, {best} FROM hit"
             " JOIN item i ON i.row = hit.row JOIN membership m ON m.item = i.row JOIN session s ON s.row = m.session"
-            f" WHERE m.state < 2{where} GROUP BY i.row",
+            f" WHERE m.state < 2{where} GROUP BY i.row ORDER BY i.row DESC LIMIT {CANDIDATES_MAX}",
             (match, *parameters),
         )
         for row, kind, time_us, rank_value, session, state, _ in rows:
@@ -154,7 +155,7 @@ def _like(text: str) -> str:
 
 def _holds(ledger: Ledger, row: int, literals: list[str]) -> bool:
     blob, packed = ledger.db.execute("SELECT text, packed FROM item WHERE row = ?", (row,)).fetchone()
-    text = " ".join(fold(unpack(blob, packed)).split())
+    text = " ".join(fulltext.folded(unpack(blob, packed)).split())
     return all(literal in text for literal in literals)
 
 

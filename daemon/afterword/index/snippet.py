@@ -2,7 +2,8 @@
 
 import re
 
-from afterword.index.query import Term, fold
+from afterword.index.query import Term
+from afterword.store.fulltext import folded as fold
 
 _WIDTH = 240
 
@@ -10,9 +11,9 @@ _WIDTH = 240
 def snippet(text: str, terms: list[Term]) -> str:
     """About 240 characters on one line around the first place where a term stands."""
     # Folding may change lengths for some scripts; then the place is a little off, never out of range.
-    folded = fold(text)
-    places = [at for term in terms if (at := _place(folded, term)) >= 0]
-    at = min(places, default=0) * len(text) // max(1, len(folded))
+    flat = fold(text)
+    places = [at for term in terms if (at := _place(flat, term)) >= 0]
+    at = min(places, default=0) * len(text) // max(1, len(flat))
     start = max(0, at - _WIDTH // 3)
     if start:
         space = text.find(" ", start, at)

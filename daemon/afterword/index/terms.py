@@ -10,8 +10,7 @@ import zlib
 import numpy as np
 import numpy.typing as npt
 
-from afterword.index.query import fold
-from afterword.store.fulltext import spaced
+from afterword.store.fulltext import folded, spaced
 
 _WORD = re.compile(r"\w+")
 _ENDINGS = ("ing", "ed", "es", "s")
@@ -26,7 +25,7 @@ STOP = frozenset(
 
 def stems(text: str) -> list[str]:
     """The words of a text, folded and without their commonest English endings."""
-    return [_stem(word) for word in _WORD.findall(spaced(fold(text)))]
+    return [_stem(word) for word in _WORD.findall(spaced(folded(text)))]
 
 
 def _stem(word: str) -> str:

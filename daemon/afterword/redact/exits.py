@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from afterword.domain.errors import AfterwordError
 
@@ -34,6 +34,7 @@ EXITS: Final[tuple[Exit, ...]] = (
     Exit("ledger-item", "typed", ("afterword.store.ledger",), "the text, title, path and model of an item or session"),
     Exit("ledger-register", "typed", ("afterword.store.ledger",), "the value of a register, as a document"),
     Exit("ledger-source", "typed", ("afterword.store.ledger",), "a source's path and its decoder's state"),
+    Exit("ledger-job", "typed", ("afterword.store.ledger",), "arguments, progress and result of a job, as documents"),
     Exit("text-index", "typed", ("afterword.store.fulltext",), "the postings of a text database"),
     Exit("daily-note", "redacted", ("afterword.store.notes",), "a section in a day's note, before its bytes are made"),
     Exit("note-append", "redacted", ("afterword.store.files",), "bytes of `daily-note` on their way into the file"),
@@ -49,6 +50,19 @@ EXITS: Final[tuple[Exit, ...]] = (
         "stretches of text, their headings and their vectors, given to the index",
     ),
     Exit("lock", "numbers", ("afterword.store.lock",), "the owner's process number and command"),
+    Exit("door-card", "numbers", ("afterword.store.doorfile",), "the door's port, process number and token"),
+    # The one row of foreign words without redaction: the hook knows no rules and must be quick. A spool file holds four
+    # fields of the agent's own bookkeeping, readable by the owner alone, and lives until the daemon has acted on it,
+    # which looks things up by them and stores them redacted or not at all. A path may hold a secret; no text of a
+    # session is in it.
+    Exit("spool", "numbers", ("afterword.hook",), "event, session id, transcript path, folder"),
+    Exit("hook-output", "redacted", ("afterword.hook",), "a ready context, printed as it was written"),
+    Exit("door-question", "redacted", ("afterword.app.client",), "what a command asks the running daemon"),
+    Exit("api", "redacted", ("afterword.serve.door",), "answers of the loopback door"),
+    Exit("mcp", "redacted", ("afterword.serve.mcp",), "answers to an agent over MCP"),
+    Exit("service-manager", "numbers", ("afterword.serve.notify",), "ready, alive, stopping"),
+    Exit("unit", "numbers", ("afterword.cli.service",), "paths of ours in a unit for the service manager"),
+    Exit("opener", "redacted", ("afterword.cli.open",), "an obsidian:// address given to the system's opener"),
     Exit("terminal", "redacted", ("afterword.cli",), "results and messages for a person"),
     Exit("json-output", "redacted", ("afterword.cli",), "results for a script"),
     Exit("log", "redacted", ("afterword.redact.logs",), "log records, with tracebacks and extra values"),
@@ -97,3 +111,16 @@ def leave(exit_name: str, text: str, redactor: Redactor, tally: Tally | None = N
     if clean != text:
         counts.caught[exit_name] += 1
     return clean
+
+
+def leave_tree(exit_name: str, value: Any, redactor: Redactor) -> Any:
+    """A JSON value with every text in it redacted once more on its way out; keys are names of ours."""
+    match value:
+        case str():
+            return str(leave(exit_name, value, redactor))
+        case dict():
+            return {key: leave_tree(exit_name, inner, redactor) for key, inner in value.items()}
+        case list() | tuple():
+            return [leave_tree(exit_name, inner, redactor) for inner in value]
+        case _:
+            return value

@@ -1,6 +1,7 @@
 """The daemon's loop: one thread that captures, writes up and indexes, and never stops for one broken thing."""
 
 import logging
+import os
 import signal
 import sqlite3
 import time
@@ -13,6 +14,7 @@ from afterword.app.program import Program
 from afterword.capture.watch import Watcher
 from afterword.domain.errors import AfterwordError
 from afterword.domain.settings import duration_us
+from afterword.serve.desk import Desk
 
 _log = logging.getLogger(__name__)
 
@@ -35,20 +37,30 @@ class Daemon:
         self._failures = 0
         self._indexing = False
         """Whether there may be something for the index."""
+        self._desk = Desk(program, os.environ, self._watcher.wake, self._asked)
 
     def stop(self, _signal: int = 0, _frame: FrameType | None = None) -> None:
         """Finish the transaction at hand and leave; also the handler of SIGTERM and SIGINT."""
         self._stopping = True
         self._watcher.wake()
 
-    def run(self) -> None:
-        """Watch, until `stop`."""
+    def _asked(self) -> bool:
+        """Whether to stop; long steps ask it between two pieces, which is also their sign of life."""
+        self._desk.alive()
+        return self._stopping
+
+    def run(self, first: Callable[[Callable[[], bool]], None] = lambda _stop: None) -> None:
+        """Watch, until `stop`. `first` is done with the door open, before the first look; it is told when to stop."""
         signal.signal(signal.SIGTERM, self.stop)
         signal.signal(signal.SIGINT, self.stop)
         next_sweep = 0.0
         next_write_up = 0.0
         try:
+            self._desk.open()
+            first(self._asked)
             while not self._stopping:
+                if self._program.capture.views and self._guard(self._desk.turn):
+                    next_write_up = 0.0
                 now = time.monotonic()
                 if now >= next_sweep:
                     self._guard(self._sweep)
@@ -59,13 +71,14 @@ class Daemon:
                     next_write_up = time.monotonic() + self._due_in()
                     self._indexing = True
                 else:
-                    wait = min([next_sweep, next_write_up, *self._trailing.values()]) - now
+                    wait = min([next_sweep, next_write_up, *self._trailing.values(), now + self._desk.pause_s]) - now
                     if self._events(self._watcher.take(0.0 if self._indexing else wait)):
                         next_write_up = 0.0
                     elif self._indexing:
                         # Whatever happens in a store comes before the next slice of the index.
                         self._indexing = self._guard(self._index)
         finally:
+            self._desk.close()
             self._watcher.stop()
 
     def _pause(self) -> float:
@@ -111,13 +124,13 @@ class Daemon:
         return bool(new)
 
     def _sweep(self) -> bool:
-        done = self._program.ingest(thorough=False, stop=lambda: self._stopping)
-        self._watcher.arm(self._program.capture.views)
+        done = self._program.ingest(thorough=False, stop=self._asked)
+        self._watcher.arm(self._program.capture.views, [self._desk.spool])
         self._program.note_watching({str(root): mode for root, mode in self._watcher.modes.items()})
         return done.new_items > 0
 
     def _write_up(self) -> bool:
-        made, appended = self._program.write_up(stop=lambda: self._stopping)
+        made, appended = self._program.write_up(stop=self._asked)
         if made or appended:
             self._on_event(f"{appended} sections written")
         return appended > 0
@@ -141,6 +154,10 @@ class Daemon:
         return result
 
 
-def watch(program: Program, on_event: Callable[[str], None]) -> None:
+def watch(
+    program: Program,
+    on_event: Callable[[str], None],
+    first: Callable[[Callable[[], bool]], None] = lambda _stop: None,
+) -> None:
     """Watch with this program until a signal says stop; `on_event` is told in a sentence what was done."""
-    Daemon(program, on_event).run()
+    Daemon(program, on_event).run(first)

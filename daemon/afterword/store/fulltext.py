@@ -6,10 +6,12 @@ in the same transaction as its postings how far it got. So a kill between the tw
 item, one posting.
 """
 
+import functools
 import re
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
+from unicodedata import category, normalize
 
 from afterword.domain.items import PROSE_KINDS, Kind
 from afterword.store import faults
@@ -27,11 +29,33 @@ _SCHEMA = (
 )
 # Scripts written without spaces: each sign becomes a token, a word a phrase of them.
 _UNSPACED = re.compile("([\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff])")
+# Letters and numbers beyond ASCII; arrows, rules, boxes and dashes, which most tool output has, are none.
+_LETTERS = re.compile("[\u00aa-\u1fff\u2070-\u209f\u2100-\u218f\u2460-\u24ff\u2c00-\U0010ffff]")
+
+
+@functools.cache
+def _marks() -> re.Pattern[str]:
+    """Every combining mark of the first plane; made when it is first needed, it takes some milliseconds."""
+    marks = (sign for sign in map(chr, range(0x300, 0xFE30)) if category(sign)[0] == "M")
+    return re.compile(f"[{''.join(map(re.escape, marks))}]+")
+
+
+def folded(text: str) -> str:
+    """`text` in one case, without accents and with compatible signs made one: how texts are compared.
+
+    It keeps no length: one sign may become several, or none.
+    """
+    if text.isascii() or not _LETTERS.search(text):
+        return text.lower()
+    return _marks().sub("", normalize("NFKD", text).casefold())
 
 
 def spaced(text: str) -> str:
-    """`text` as it is given to the tokenizer, at indexing and in queries alike."""
-    return text if text.isascii() else _UNSPACED.sub(r" \1 ", text)
+    """`text` as it is given to the tokenizer, at indexing and in queries alike: folded by us, because the tokenizer
+    does not know every script's case and marks."""
+    if text.isascii() or not _LETTERS.search(text):
+        return text
+    return _UNSPACED.sub(r" \1 ", folded(text))
 
 
 def _table(kind: int) -> str:

@@ -4,11 +4,16 @@ import contextlib
 import fcntl
 import json
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from afterword.domain.errors import Busy
 from afterword.store.files import private_folder
+
+_TRIES = 5
+_PAUSE_S = 0.04
+"""Who only asks for the holder has the lock for an instant: that must not look like a writer."""
 
 
 @contextlib.contextmanager
@@ -21,17 +26,26 @@ def writer_lock(state: Path, command: str) -> Iterator[None]:
     private_folder(state)
     fd = os.open(state / "writer.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as err:
-            raise Busy(
-                f"another afterword is writing ({_owner(fd)})", "wait for it, or stop it with Ctrl-C or `kill`"
-            ) from err
+        _take(fd)
         os.ftruncate(fd, 0)
         os.pwrite(fd, json.dumps({"pid": os.getpid(), "command": command}).encode(), 0)
         yield
     finally:
         os.close(fd)
+
+
+def _take(fd: int) -> None:
+    for left in reversed(range(_TRIES)):
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as err:
+            if not left:
+                raise Busy(
+                    f"another afterword is writing ({_owner(fd)})", "wait for it, or stop it with `afterword stop`"
+                ) from err
+            time.sleep(_PAUSE_S)
+        else:
+            return
 
 
 def holder(state: Path) -> dict[str, object] | None:

@@ -66,8 +66,8 @@ class Writer:
         """Whether an item has this id already."""
         return self._db.execute("SELECT 1 FROM item WHERE id = ?", (item_id,)).fetchone() is not None
 
-    def item(self, item: NewItem) -> int:
-        """Store an item or its new edition; returns its row."""
+    def item(self, item: NewItem, session: int) -> int:
+        """Store an item, first seen in `session`, or its new edition; returns its row."""
         found = self._db.execute(
             "SELECT row, rev, time_us, time_flag, text, packed, path, exit_status FROM item WHERE id = ?", (item.id,)
         ).fetchone()
@@ -75,10 +75,10 @@ class Writer:
             blob, packed = pack(item.text)
             new = self._db.execute(
                 "INSERT INTO item (id, kind, said_by, time_us, time_flag, given_us, path, exit_status, text, packed,"
-                " chars, origin) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)",
+                " chars, home, origin) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)",
                 (
                     item.id, item.kind, item.said_by, item.time_us, item.time_flag, item.given_us, item.path,
-                    item.exit_status, blob, packed, len(item.text),
+                    item.exit_status, blob, packed, len(item.text), session,
                 ),
             ).lastrowid  # fmt: skip
             assert new is not None
@@ -90,8 +90,9 @@ class Writer:
         row: int = found[0]
         rev, time_us, time_flag, blob, packed, path, exit_status = found[1:]
         old_text = unpack(blob, packed)
-        # A fork or an older copy may hold less of a growing answer: the longer edition stands.
-        text = old_text if old_text.startswith(item.text) else item.text
+        # A fork or an older copy may hold less of a growing answer: there the longer edition stands.
+        shorter = len(item.text) < len(old_text) and old_text.startswith(item.text)
+        text = old_text if shorter and not self._shows(session, row) else item.text
         # Copies get new times; the earliest given one is the true one whatever is read first.
         earlier = item.time_flag is Time.GIVEN and (time_flag != Time.GIVEN or item.time_us < time_us)
         new_time = (item.time_us, item.time_flag) if earlier else (time_us, time_flag)
@@ -132,8 +133,8 @@ class Writer:
         ).fetchone()
         if found is None:
             row = self._db.execute(
-                "INSERT INTO membership (session, item, pos, sub, turn, state, origin) VALUES (?, ?, ?, ?, ?, ?, 1)",
-                (session, item, *place, turn, state),
+                "INSERT INTO membership (session, item, pos, sub, state, origin) VALUES (?, ?, ?, ?, ?, 1)",
+                (session, item, *place, state),
             ).lastrowid
             assert row is not None
             self._ledger.number(RecordKind.MEMBERSHIP, row, 1)
@@ -146,24 +147,24 @@ class Writer:
             if seen and seen[0] == self._generation:
                 return  # A row appended again adds nothing: the first place stands.
             if seen or not self._shown_elsewhere(row):
-                self._change(row, place, turn, state)
+                self._change(row, place, state)
             elif found[3] != State.LIVE and state is State.LIVE:
-                self._change(row, (found[1], found[2]), turn, state)
+                self._change(row, (found[1], found[2]), state)
         self._db.execute(
-            "INSERT INTO shown VALUES (?, ?, ?)"
-            " ON CONFLICT (source, membership) DO UPDATE SET generation = excluded.generation",
-            (self._source, row, self._generation),
+            "INSERT INTO shown VALUES (?, ?, ?, ?) ON CONFLICT (source, membership)"
+            " DO UPDATE SET generation = excluded.generation, turn = excluded.turn",
+            (self._source, row, self._generation, turn),
         )
 
     def hide(self, session: int, item_id: ItemId) -> None:
         """Hide an item in this session."""
         found = self._db.execute(
-            "SELECT m.row, m.pos, m.sub, m.turn FROM membership m JOIN item i ON i.row = m.item"
+            "SELECT m.row, m.pos, m.sub FROM membership m JOIN item i ON i.row = m.item"
             " WHERE m.session = ? AND i.id = ?",
             (session, item_id),
         ).fetchone()
         if found:
-            self._change(found[0], (found[1], found[2]), found[3], State.HIDDEN)
+            self._change(found[0], (found[1], found[2]), State.HIDDEN)
 
     def rollback(self, session: int, turns: int, before: int) -> None:
         """Abandon the last `turns` live prompts above byte position `before`, and all from the first of them on.
@@ -180,22 +181,24 @@ class Writer:
         if not prompts:
             return
         rows = self._db.execute(
-            "SELECT m.row, m.pos, m.sub, m.turn FROM membership m"
+            "SELECT m.row, m.pos, m.sub FROM membership m"
             " JOIN shown s ON s.membership = m.row AND s.source = ? AND s.generation = ?"
             " WHERE m.session = ? AND m.state = 0 AND m.pos >= ? AND m.pos < ?",
             (self._source, self._generation, session, prompts[-1][0], before),
         ).fetchall()
-        for row, pos, sub, turn in rows:
-            self._change(row, (pos, sub), turn, State.ABANDONED, rolled=before)
+        for row, pos, sub in rows:
+            self._change(row, (pos, sub), State.ABANDONED, rolled=before)
 
     def abandon_turns(self, turns: list[int]) -> None:
-        """Abandon every live membership of these turns."""
+        """Abandon every live membership that this source shows in one of these turns of its tree."""
         for turn in turns:
             rows = self._db.execute(
-                "SELECT row, pos, sub FROM membership WHERE turn = ? AND state = 0", (turn,)
+                "SELECT m.row, m.pos, m.sub FROM shown s JOIN membership m ON m.row = s.membership"
+                " WHERE s.turn = ? AND s.source = ? AND m.state = 0",
+                (turn, self._source),
             ).fetchall()
             for row, pos, sub in rows:
-                self._change(row, (pos, sub), turn, State.ABANDONED)
+                self._change(row, (pos, sub), State.ABANDONED)
 
     def vanish(self) -> None:
         """After a whole reading: what this source showed before and no longer does, and no other does, is abandoned."""
@@ -207,7 +210,7 @@ class Writer:
         for row, pos, sub, state in gone:
             self._db.execute("DELETE FROM shown WHERE source = ? AND membership = ?", (self._source, row))
             if state == State.LIVE and not self._shown_elsewhere(row):
-                self._change(row, (pos, sub), None, State.ABANDONED)
+                self._change(row, (pos, sub), State.ABANDONED)
 
     def settle(self) -> None:
         """Number what really changed, and mark the sessions it changed in."""
@@ -227,16 +230,22 @@ class Writer:
         self._before.clear()
         self._touched.clear()
 
-    def _change(
-        self, row: int, place: tuple[int, int], turn: int | None, state: State, rolled: int | None = None
-    ) -> None:
+    def _change(self, row: int, place: tuple[int, int], state: State, rolled: int | None = None) -> None:
         if row not in self._before:
             found = self._db.execute("SELECT pos, sub, state FROM membership WHERE row = ?", (row,)).fetchone()
             self._before[row] = found
         self._db.execute(
-            "UPDATE membership SET pos = ?, sub = ?, turn = ?, state = ?, rolled = ? WHERE row = ?",
-            (*place, turn, state, rolled, row),
+            "UPDATE membership SET pos = ?, sub = ?, state = ?, rolled = ? WHERE row = ?", (*place, state, rolled, row)
         )
+
+    def _shows(self, session: int, item: int) -> bool:
+        """Whether this source itself shows the item in the session."""
+        found = self._db.execute(
+            "SELECT 1 FROM membership m JOIN shown s ON s.membership = m.row AND s.source = ?"
+            " WHERE m.session = ? AND m.item = ?",
+            (self._source, session, item),
+        ).fetchone()
+        return found is not None
 
     def _shown_elsewhere(self, membership: int) -> bool:
         return (

@@ -179,6 +179,20 @@ def open_reader(state: Path) -> Ledger:
     return Ledger(db, path)
 
 
+def open_beside(state: Path) -> Ledger:
+    """Open the ledger of a running writer a second time in its process, to queue jobs; numbers nothing.
+
+    Raises:
+        NotSetUp: there is no ledger yet.
+    """
+    path = state / FILE
+    if not path.exists():
+        raise NotSetUp("nothing was taken in yet", "run `afterword up`")
+    db = _connect(path.as_uri() + "?mode=rw")
+    db.execute("PRAGMA synchronous = NORMAL")
+    return Ledger(db, path)
+
+
 def _connect(uri: str) -> sqlite3.Connection:
     db = sqlite3.connect(
         uri, uri=True, timeout=30, isolation_level=None, check_same_thread=False, cached_statements=512

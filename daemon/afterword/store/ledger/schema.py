@@ -41,6 +41,7 @@ CREATE TABLE source (
   state TEXT NOT NULL DEFAULT '',
   generation INTEGER NOT NULL DEFAULT 1,
   open_tail INTEGER NOT NULL DEFAULT -1,
+  open_hash BLOB NOT NULL DEFAULT x'',
   verified_ns INTEGER NOT NULL DEFAULT -1,
   first_us INTEGER NOT NULL DEFAULT 0,
   bad INTEGER NOT NULL DEFAULT 0,
@@ -75,7 +76,8 @@ CREATE INDEX session_native ON session (native);
 CREATE INDEX session_parent ON session (harness, json_extract(facts, '$.parent'));
 CREATE INDEX session_dirty ON session (dirty) WHERE dirty > 0;
 
--- One thing somebody said or did. id is fixed at first sight. packed: 1 = zstd.
+-- One thing somebody said or did. id and home (the session it was first seen in) are fixed at first sight.
+-- packed: 1 = zstd.
 CREATE TABLE item (
   row INTEGER PRIMARY KEY,
   id BLOB NOT NULL UNIQUE,
@@ -90,6 +92,7 @@ CREATE TABLE item (
   packed INTEGER NOT NULL,
   chars INTEGER NOT NULL,
   shard INTEGER NOT NULL DEFAULT 0,
+  home INTEGER NOT NULL,
   rev INTEGER NOT NULL DEFAULT 1,
   rank INTEGER NOT NULL DEFAULT 3,
   origin INTEGER NOT NULL
@@ -103,7 +106,6 @@ CREATE TABLE membership (
   item INTEGER NOT NULL,
   pos INTEGER NOT NULL,
   sub INTEGER NOT NULL,
-  turn INTEGER,
   state INTEGER NOT NULL DEFAULT 0,
   rolled INTEGER,
   rev INTEGER NOT NULL DEFAULT 1,
@@ -112,12 +114,14 @@ CREATE TABLE membership (
   UNIQUE (session, item)
 );
 CREATE INDEX membership_item ON membership (item);
-CREATE INDEX membership_turn ON membership (turn) WHERE turn IS NOT NULL;
 
--- Which source shows which membership, in which reading of it. A membership is live while any source shows it.
+-- Which source shows which membership, in which reading of it, and in which turn of its tree. A membership is live
+-- while any source shows it.
 CREATE TABLE shown (
-  source INTEGER NOT NULL, membership INTEGER NOT NULL, generation INTEGER NOT NULL, PRIMARY KEY (source, membership)
+  source INTEGER NOT NULL, membership INTEGER NOT NULL, generation INTEGER NOT NULL, turn INTEGER,
+  PRIMARY KEY (source, membership)
 ) WITHOUT ROWID;
+CREATE INDEX shown_turn ON shown (turn) WHERE turn IS NOT NULL;
 CREATE INDEX shown_membership ON shown (membership);
 
 -- The conversation tree of a source: each line's node, and the turn (the nearest prompt above) it belongs to.
@@ -180,13 +184,42 @@ CREATE TABLE text_pending (seq INTEGER PRIMARY KEY AUTOINCREMENT, item INTEGER N
 """
 
 
-def _first(db: sqlite3.Connection) -> None:
-    for statement in _V1.split(";\n"):
+def _run(db: sqlite3.Connection, script: str) -> None:
+    for statement in script.split(";\n"):
         if statement.strip():
             db.execute(statement)
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_first,)
+def _first(db: sqlite3.Connection) -> None:
+    _run(db, _V1)
+
+
+_V2 = """
+-- Work that callers asked the running daemon for. state: queued, running, done, failed. progress, result and error
+-- are JSON. `tries` counts starts: a job that takes the daemon down with it is given up in the end.
+CREATE TABLE job (
+  row INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  arguments TEXT NOT NULL,
+  state TEXT NOT NULL DEFAULT 'queued',
+  progress TEXT NOT NULL DEFAULT '',
+  result TEXT NOT NULL DEFAULT '',
+  error TEXT NOT NULL DEFAULT '',
+  tries INTEGER NOT NULL DEFAULT 0,
+  created_us INTEGER NOT NULL,
+  started_us INTEGER,
+  finished_us INTEGER
+);
+CREATE INDEX job_waiting ON job (row) WHERE state IN ('queued', 'running');
+"""
+
+
+def _second(db: sqlite3.Connection) -> None:
+    _run(db, _V2)
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_first, _second)
 
 
 def migrate(db: sqlite3.Connection) -> int:

@@ -111,24 +111,32 @@ def _session(found: tuple[int, str, str, str, str, int, int, int | None, int | N
 
 
 def inherited_items(ledger: Ledger, session: int) -> set[int]:
-    """Item rows that this session holds but another one owns.
+    """Item rows that this session holds but another one owns."""
+    return {item for item, owner in owners(ledger, session).items() if owner != session}
 
-    The owner of an item held by several sessions is the one the others were forked from or spawned by, and among
-    those without such a link the smallest (start, id). Derived from memberships alone, so every machine agrees.
+
+def owners(ledger: Ledger, session: int) -> dict[int, int]:
+    """Item row → owning session's row, for the items of a session that others hold as well.
+
+    The owner is the session the others were forked from or spawned by; among those without such a link the smallest
+    (start, whether the item was first seen elsewhere, id). Copies start when their original does, so the second
+    part decides for most: what is written up already stays where it is.
     """
     shared: dict[int, set[int]] = {}
+    homes: dict[int, int] = {}
     rows = ledger.db.execute(
-        "SELECT m.item, other.session FROM membership m JOIN membership other ON other.item = m.item"
-        " WHERE m.session = ? AND m.state < 2 AND other.state < 2",
+        "SELECT m.item, i.home, other.session FROM membership m JOIN item i ON i.row = m.item"
+        " JOIN membership other ON other.item = m.item WHERE m.session = ? AND m.state < 2 AND other.state < 2",
         (session,),
     )
-    for item, holder in rows:
+    for item, home, holder in rows:
         shared.setdefault(item, set()).add(holder)
+        homes[item] = home
     shared = {item: holders for item, holders in shared.items() if len(holders) > 1}
     if not shared:
-        return set()
+        return {}
     family = {row: _session_link(ledger, row) for row in set().union(*shared.values())}
-    return {item for item, holders in shared.items() if _owner(family, holders) != session}
+    return {item: _owner(family, holders, homes[item]) for item, holders in shared.items()}
 
 
 def _session_link(ledger: Ledger, row: int) -> tuple[set[str], str, tuple[int, str]]:
@@ -138,7 +146,7 @@ def _session_link(ledger: Ledger, row: int) -> tuple[set[str], str, tuple[int, s
     return links, f"{session.harness}:{session.native}", (session.started_us or 0, session.id)
 
 
-def _owner(family: dict[int, tuple[set[str], str, tuple[int, str]]], holders: set[int]) -> int:
+def _owner(family: dict[int, tuple[set[str], str, tuple[int, str]]], holders: set[int], home: int) -> int:
     keys = {family[row][1] for row in holders}
     roots = [row for row in holders if not (family[row][0] & keys)] or list(holders)
-    return min(roots, key=lambda row: family[row][2])
+    return min(roots, key=lambda row: (family[row][2][0], row != home, family[row][2][1]))

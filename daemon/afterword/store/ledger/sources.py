@@ -17,7 +17,8 @@ class Checkpoint(msgspec.Struct, frozen=True):
 
     `offset` is the byte after the last complete newline consumed. `head` and `tail` are keyed hashes of the first
     and last (up to) 4 KiB of [0, offset); `chain` covers all its whole blocks, `part` the rest. `open_tail` is the
-    size at which an unterminated last object was taken; `verified_ns` the mtime at which all of it was compared.
+    size at which an unterminated last object was taken, `open_hash` the keyed hash of that object; `verified_ns` is
+    the mtime at which all bytes were compared.
     """
 
     device: int = 0
@@ -33,6 +34,7 @@ class Checkpoint(msgspec.Struct, frozen=True):
     state: str = ""
     generation: int = 1
     open_tail: int = -1
+    open_hash: bytes = b""
     verified_ns: int = -1
     first_us: int = 0
 
@@ -52,7 +54,7 @@ class Source(msgspec.Struct, frozen=True):
 
 _COLUMNS = (
     "row, harness, path_key, path, bad, skipped, problem, device, inode, size, mtime_ns, offset, lines, head, tail,"
-    " chain, part, state, generation, open_tail, verified_ns, first_us"
+    " chain, part, state, generation, open_tail, open_hash, verified_ns, first_us"
 )
 
 
@@ -95,7 +97,8 @@ def move(ledger: Ledger, row: int, key: bytes, path: Redacted) -> None:
     something (an archived session).
     """
     ledger.db.execute(
-        "UPDATE source SET path_key = ?, path = ?, size = -1, offset = 0, lines = 0, state = '', open_tail = -1"
+        "UPDATE source SET path_key = ?, path = ?, size = -1, offset = 0, lines = 0, state = '', open_tail = -1,"
+        " open_hash = x''"
         " WHERE row = ?",
         (key, path, row),
     )
@@ -106,10 +109,10 @@ def save(ledger: Ledger, row: int, at: Checkpoint, state: Redacted) -> None:
     """Move a source's position; in the same transaction as what was read up to there."""
     ledger.db.execute(
         "UPDATE source SET device = ?, inode = ?, size = ?, mtime_ns = ?, offset = ?, lines = ?, head = ?, tail = ?,"
-        " chain = ?, part = ?, state = ?, generation = ?, open_tail = ?, verified_ns = ? WHERE row = ?",
+        " chain = ?, part = ?, state = ?, generation = ?, open_tail = ?, open_hash = ?, verified_ns = ? WHERE row = ?",
         (
             at.device, at.inode, at.size, at.mtime_ns, at.offset, at.lines, at.head, at.tail,
-            at.chain, at.part, state, at.generation, at.open_tail, at.verified_ns, row,
+            at.chain, at.part, state, at.generation, at.open_tail, at.open_hash, at.verified_ns, row,
         ),
     )  # fmt: skip
 

@@ -126,10 +126,24 @@ def written_in(ledger: Ledger, item: int) -> tuple[str, str] | None:
     return (found[0], f"{found[1]}-r{found[2]}" if found[2] > 1 else found[1]) if found else None
 
 
-def placed(ledger: Ledger, key: str) -> tuple[str, str] | None:
-    """(path in the vault, block) of a section; None while it is not there."""
+def item_row(ledger: Ledger, item: str) -> int | None:
+    """The row of the item with this id (32 hex digits)."""
+    try:
+        its_id = bytes.fromhex(item)
+    except ValueError:
+        return None
+    found = ledger.db.execute("SELECT row FROM item WHERE id = ?", (its_id,)).fetchone()
+    return found[0] if found else None
+
+
+def placed(ledger: Ledger, section: str) -> tuple[str, str] | None:
+    """(path in the vault, block) of a section by its key, with or without a revision; None when it is in no note."""
+    key, _, rev = section.partition("-r")
     found = ledger.db.execute("SELECT path, rev FROM placed WHERE key = ?", (key,)).fetchone()
-    return (found[0], f"{key}-r{found[1]}" if found[1] > 1 else key) if found else None
+    if found is None or (rev and not rev.isdigit()):
+        return None
+    shown = int(rev) if rev else found[1]
+    return (found[0], f"{key}-r{shown}" if shown > 1 else key) if shown <= found[1] else None
 
 
 def all_items(ledger: Ledger) -> Iterator[tuple[int, ItemId, Kind, Redacted, str | None, ExitStatus]]:

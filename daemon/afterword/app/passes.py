@@ -1,0 +1,103 @@
+"""The passes over everything that commands and jobs do alike, with the summary both print."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import msgspec
+
+from afterword.domain.errors import UsageError
+from afterword.store.ledger.views import counts
+
+if TYPE_CHECKING:
+    from afterword.app.program import Program
+    from afterword.capture.sweep import Progress, Sum
+    from afterword.index.building import Done
+    from afterword.index.building import Progress as Indexed
+
+Tell: TypeAlias = Callable[[str, str, int, int, str], None]
+"""Told how far it is: the phase (what a bar is called), its unit, done, all, a word beside the bar."""
+
+
+class Ingest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What `ingest` can be told."""
+
+    harness: str | None = None
+
+
+class WriteUp(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What `up --once` can be told; without `settle_us` the settings' holds."""
+
+    settle_us: int | None = None
+
+
+class Reindex(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What `index` can be told."""
+
+    rebuild: bool = False
+
+
+def ingest(program: "Program", given: Ingest, tell: Tell, stop: Callable[[], bool]) -> dict[str, Any]:
+    """Read what is new in all stores, or one agent's; the fields of `ingest --json`."""
+    done = take_in(program, tell, stop, thorough=True, only=given.harness)
+    return {"files": done.files, "new": done.new_items, "problems": done.problems}
+
+
+def write_up(program: "Program", given: WriteUp, tell: Tell, stop: Callable[[], bool]) -> dict[str, Any]:
+    """One whole pass: read, write up, place; the fields of `up --json`."""
+    return whole(program, tell, stop, thorough=True, settle_us=given.settle_us)
+
+
+def whole(
+    program: "Program", tell: Tell, stop: Callable[[], bool], *, thorough: bool, settle_us: int | None = None
+) -> dict[str, Any]:
+    """A pass over everything; the fields of `up --json`."""
+    done = take_in(program, tell, stop, thorough=thorough)
+    words = {"digest": "sessions looked at", "notes": "sections placed"}
+    made, appended = program.write_up(
+        settle_us=settle_us,
+        on_progress=lambda what, done, all_: tell("Writing", "sections", done, all_, words[what]),
+        stop=stop,
+    )
+    if thorough:
+        # In one whole pass the index is part of it; a daemon builds it while it watches.
+        catch_up(program, tell, stop)
+    return {
+        "vault": str(program.vault),
+        "files": done.files,
+        "new": done.new_items,
+        "problems": done.problems,
+        "sections": {"made": made, "appended": appended},
+        "ledger": msgspec.to_builtins(counts(program.ledger)),
+    }
+
+
+def index(program: "Program", given: Reindex, tell: Tell, stop: Callable[[], bool]) -> dict[str, Any]:
+    """Compare the whole index with the ledger and take in what is missing; the fields of `index --json`."""
+    from afterword.app.indexing import index_status  # noqa: PLC0415  # numpy
+
+    done = catch_up(program, tell, stop, thorough=True, rebuild=given.rebuild)
+    return {"done": msgspec.to_builtins(done), "index": index_status(program.config, program.ledger)}
+
+
+def catch_up(
+    program: "Program", tell: Tell, stop: Callable[[], bool], *, thorough: bool = False, rebuild: bool = False
+) -> "Done | None":
+    """Bring the index up to date."""
+
+    def progress(now: "Indexed") -> None:
+        tell("Indexing", "documents", now.documents, now.of, f"documents, {now.embedded:,} passages new")
+
+    return program.index.catch_up(on_progress=progress, stop=stop, thorough=thorough, rebuild=rebuild)
+
+
+def take_in(
+    program: "Program", tell: Tell, stop: Callable[[], bool], *, thorough: bool, only: str | None = None
+) -> "Sum":
+    """Read what is new in the stores."""
+    if only is not None and only not in (known := program.capture.harnesses):
+        raise UsageError(f"there is no agent {only!r} that is read", "use one of " + ", ".join(known))
+
+    def progress(now: "Progress") -> None:
+        tell("Reading", "bytes", now.bytes_done, now.bytes_all, f"· {now.files_done:,} of {now.files_all:,} files")
+
+    return program.ingest(thorough=thorough, only=only, on_progress=progress, stop=stop)

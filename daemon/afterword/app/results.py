@@ -1,0 +1,154 @@
+"""Answers as values a script may rely on: what `search --json`, `show --json`, the door and MCP give alike."""
+
+from typing import Any
+
+import msgspec
+
+from afterword.app.config import Config
+from afterword.app.reading import zones_of
+from afterword.app.searching import Searcher
+from afterword.app.show import Whole, find
+from afterword.domain.clock import format_rfc3339, parse_rfc3339
+from afterword.domain.errors import UsageError
+from afterword.domain.items import KIND_BY_WORD, ROLE_OF
+from afterword.domain.slugs import project_of
+from afterword.index.hybrid import Mode, Result, Results
+from afterword.index.search import Filters
+from afterword.store.ledger.ledger import Ledger
+
+LIMIT_MAX = 100_000
+KINDS = ("article", "diary", "message", *KIND_BY_WORD)
+_DAY = len("2026-06-10")
+
+
+class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What somebody looks for, in the words of the command line. `since` and `until` are days or RFC 3339 times."""
+
+    query: str
+    project: str | None = None
+    harness: str | None = None
+    since: str | None = None
+    until: str | None = None
+    kind: str | None = None
+    role: str | None = None
+    machine: str | None = None
+    session: str | None = None
+    limit: int = 10
+    mode: Mode = "both"
+
+
+def ask(config: Config, ledger: Ledger, wanted: Question, searcher: Searcher) -> Results:
+    """Search, best first.
+
+    Raises:
+        UsageError: a filter says something that cannot be.
+        NothingFound: no session begins with the one that is named.
+    """
+    zones = zones_of(config, ledger)
+
+    def time(name: str, given: str | None) -> int | None:
+        if given is None:
+            return None
+        at = zones.start_of(given) if len(given) == _DAY else parse_rfc3339(given)
+        if at is None:
+            raise UsageError(f"{name}: {given!r} is neither a day nor a time", "write 2026-06-10 or 2026-06-10T14:00Z")
+        return at
+
+    if not 1 <= wanted.limit <= LIMIT_MAX:
+        raise UsageError(f"limit: {wanted.limit} is out of range", f"name a number from 1 to {LIMIT_MAX}")
+    if wanted.kind not in (None, *KINDS):
+        raise UsageError(f"kind: there is no {wanted.kind!r}", "use one of " + ", ".join(KINDS))
+    filters = Filters(
+        project=wanted.project,
+        harness=wanted.harness,
+        since_us=time("--since", wanted.since),
+        until_us=time("--until", wanted.until),
+        kind=wanted.kind,
+        role=wanted.role,
+        machine=wanted.machine,
+        session=find(ledger, wanted.session).row if wanted.session else None,
+    )
+    return searcher.search(ledger, wanted.query, filters, limit=wanted.limit, mode=wanted.mode)
+
+
+def as_json_fields(ledger: Ledger, wanted: Question, answer: Results) -> dict[str, Any]:
+    """The fields of `search --json`."""
+    origins = ledger.origins()
+    return {
+        "query": wanted.query,
+        "results": [_result(found, origins) for found in answer.results],
+        "total": answer.total,
+        "cut": answer.cut,
+        "complete": answer.complete,
+        "semantic": answer.semantic,
+    }
+
+
+def _result(found: Result, origins: dict[int, tuple[str, str]]) -> dict[str, Any]:
+    session = found.session
+    return {
+        "id": found.id,
+        "kind": found.kind,
+        "item_kind": found.item_kind.word if found.item_kind else None,
+        "role": ROLE_OF[found.item_kind] if found.item_kind else None,
+        "title": found.title,
+        "snippet": found.snippet,
+        "path": found.path,
+        "block": found.block,
+        "session": session.shown_native if session else None,
+        "harness": session.harness if session else None,
+        "project": found.project,
+        "origin": origins[session.origin][1] if session else None,
+        "time": format_rfc3339(found.time_us),
+        "abandoned": found.abandoned,
+        "score": found.score,
+        "why": list(found.why),
+    }
+
+
+def session_fields(found: Whole) -> dict[str, Any]:
+    """The fields of `show --json`."""
+    session, facts = found.session, found.session.facts
+    return {
+        "session": {
+            "id": session.id,
+            "harness": session.harness,
+            "native_id": session.shown_native,
+            "project": project_of(facts.cwd),
+            "cwd": facts.cwd or None,
+            "title": facts.title or None,
+            "model": facts.model or None,
+            "branch": facts.branch or None,
+            "agent": facts.agent or None,
+            "started": _rfc(session.started_us),
+            "updated": _rfc(session.updated_us),
+            "parent": facts.parent or None,
+            "spawned_by": facts.spawned_by or None,
+            "forked_from": facts.forked_from or None,
+            "continued_from": found.continued_from or None,
+            "archived": facts.archived,
+            "compactions": found.compactions,
+            "inherited": sum(item.inherited for item in found.items),
+            "origin": found.origin,
+            "sections": [{"key": key, "day": day} for key, day in found.sections],
+        },
+        "messages": [
+            {
+                "id": item.id,
+                "kind": item.kind.word,
+                "role": item.role,
+                "said_by": item.said_by.name.lower(),
+                "text": item.text,
+                "time": _rfc(item.time_us),
+                "abandoned": item.abandoned,
+                "inherited": item.inherited,
+                "exit_status": item.exit_status,
+                "path": item.path,
+            }
+            for item in found.items
+        ],
+    }
+
+
+def _rfc(at_us: int | None) -> str | None:
+    return None if at_us is None else format_rfc3339(at_us)

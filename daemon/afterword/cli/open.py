@@ -1,0 +1,106 @@
+"""`open`: the place in the vault where a search result was written up, in Obsidian."""
+
+import contextlib
+import sys
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import quote
+
+import click
+
+from afterword.app.config import Config
+from afterword.cli.output import clean, config_option, json_option, note, say, say_json
+from afterword.domain.errors import NothingFound, NotSetUp, UserError
+
+_OPENERS = {"darwin": "open"}
+
+
+class Place(NamedTuple):
+    """A note (relative to the vault) and a block in it."""
+
+    path: str
+    block: str | None
+
+
+@click.command("open", short_help="Open in Obsidian where a result was written up.")
+@click.argument("result")
+@click.option("--print", "only_print", is_flag=True, help="Print the address, start nothing.")
+@json_option
+@config_option
+def open_(result: str, *, only_print: bool, as_json: bool, config: Config) -> None:
+    """Open the note in which something was written up, at its block.
+
+    RESULT is the id of a search result, a session, a section's key (s-…), or the path of a note in the vault.
+    Prints the obsidian:// address, and hands it to the system's opener. Exit code 3 when nothing matches.
+    """
+    if config.vault is None:
+        raise NotSetUp("there is no vault yet", "run `afterword init VAULT` or `afterword up`")
+    place = _place(config, config.vault, result)
+    address = uri(config.vault.name, place)
+    if as_json:
+        say_json("open", {"uri": address, "path": place.path, "block": place.block})
+    elif sys.stdout.isatty():
+        sys.stdout.write(link(clean(address)) + "\n")
+    else:
+        say(address)
+    if not (only_print or as_json):
+        _start(address)
+
+
+def uri(vault: str, place: Place) -> str:
+    """The obsidian:// address of a place: every part percent-encoded, `/` too, the block behind `%23%5E`."""
+    file = place.path.removesuffix(".md") + (f"#^{place.block}" if place.block else "")
+    return f"obsidian://open?vault={quote(vault, safe='')}&file={quote(file, safe='')}"
+
+
+def link(address: str) -> str:
+    """An address that a terminal makes clickable (OSC 8)."""
+    return f"\x1b]8;;{address}\x1b\\{address}\x1b]8;;\x1b\\"
+
+
+def _place(config: Config, vault: Path, result: str) -> Place:
+    from afterword.store.files import inside
+
+    path = result.removeprefix("./")
+    for name in (path, f"{path}.md"):
+        with contextlib.suppress(UserError):  # a path that leads out of the vault is no note
+            if name.endswith(".md") and (found := inside(vault, name)).is_file():
+                return Place(str(found.relative_to(vault.resolve())), None)
+    return _written(config, result)
+
+
+def _written(config: Config, result: str) -> Place:
+    from afterword.app.reading import reader
+    from afterword.app.show import find
+    from afterword.store.ledger import segments, views
+
+    with reader(config) as ledger:
+        item = views.item_row(ledger, result)
+        if item is not None:
+            found = views.written_in(ledger, item)
+            if found is None:
+                raise NothingFound(f"{result} is in no note (yet)", "`afterword show` prints its session")
+            return Place(*found)
+        placed = views.placed(ledger, result)
+        if placed is not None:
+            return Place(*placed)
+        session = find(ledger, result)
+        keys = [r.key for r, record in segments.sections(ledger, session.id) if not record.withdrawn_by]
+        places = [found for key in keys if (found := views.placed(ledger, key)) is not None]
+        if not places:
+            raise NothingFound(f"session {session.shown_native} is in no note (yet)", "`afterword show` prints it")
+        return Place(*max(places))
+
+
+def _start(address: str) -> None:
+    import shutil
+    import subprocess
+
+    opener = shutil.which(_OPENERS.get(sys.platform, "xdg-open"))
+    if opener is None:
+        note("there is nothing here that opens it; use the address")
+        return
+    try:
+        subprocess.run([opener, address], check=False, timeout=20, stdin=subprocess.DEVNULL, capture_output=True)
+    except (OSError, subprocess.TimeoutExpired) as err:
+        raise UserError(f"{opener} did not open it: {err}", "use --print") from err

@@ -1,0 +1,126 @@
+"""What the door answers: a literal table of routes, each with the type of what it is asked."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from typing import Any, Final, TypeAlias
+
+import msgspec
+
+from afterword import __version__
+from afterword.app import results
+from afterword.app.config import Config
+from afterword.app.reading import where
+from afterword.app.results import Question
+from afterword.app.searching import Searcher
+from afterword.app.show import find, whole
+from afterword.app.status import status as status_of
+from afterword.capture.sweep import survey
+from afterword.domain.clock import Clock
+from afterword.domain.errors import NothingFound
+from afterword.redact.redactor import Redactor
+from afterword.serve import jobs as work
+from afterword.store.ledger import jobs
+from afterword.store.ledger.ledger import Ledger, open_beside, open_reader
+
+
+class Room(msgspec.Struct, frozen=True):
+    """What handlers work with. They run in threads of the door: every one opens the ledger for itself."""
+
+    config: Config
+    env: Mapping[str, str]
+    clock: Clock
+    redactor: Redactor
+    lines: work.Lines
+    searcher: Searcher
+    """The index in memory, one for all callers."""
+    wake: Callable[[], None]
+    """Makes the loop look for jobs now."""
+
+    def ledger(self) -> Ledger:
+        """The ledger, read-only."""
+        return open_reader(self.config.places.state)
+
+
+class Nothing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Asked without a word."""
+
+
+class Named(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Asked for one thing by its id."""
+
+    id: str
+
+
+class Wanted(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A job somebody asks for."""
+
+    name: str
+    arguments: dict[str, Any] = {}
+
+
+class Events(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The lines of a job, from number `start` on."""
+
+    id: str
+    start: int = 0
+
+
+Answer: TypeAlias = "dict[str, Any] | Iterator[dict[str, Any]]"
+"""One object, or the lines of a stream."""
+
+
+def ping(_room: Room, _asked: Nothing) -> Answer:
+    return {"afterword": __version__, "pid": os.getpid()}
+
+
+def status(room: Room, _asked: Nothing) -> Answer:
+    with closing(room.ledger()) as ledger:
+        return status_of(room.config, ledger, survey(where(room.config, room.env)))
+
+
+def search(room: Room, asked: Question) -> Answer:
+    with closing(room.ledger()) as ledger:
+        answer = results.ask(room.config, ledger, asked, room.searcher)
+        return results.as_json_fields(ledger, asked, answer)
+
+
+def show(room: Room, asked: Named) -> Answer:
+    with closing(room.ledger()) as ledger:
+        return results.session_fields(whole(ledger, find(ledger, asked.id)))
+
+
+def submit(room: Room, asked: Wanted) -> Answer:
+    work.checked(asked.name, asked.arguments)
+    arguments = room.redactor.document(asked.arguments)
+    with closing(open_beside(room.config.places.state)) as ledger:
+        job = jobs.submit(ledger, asked.name, arguments, room.clock())
+    room.lines.add(job, {"state": "queued"})
+    room.wake()
+    return {"job": job}
+
+
+def events(room: Room, asked: Events) -> Answer:
+    with closing(room.ledger()) as ledger:
+        if jobs.get(ledger, asked.id) is None:
+            raise NothingFound(f"there is no job {asked.id!r}")
+    return work.follow(room.ledger, room.lines, asked.id, max(0, asked.start))
+
+
+class Route(msgspec.Struct, frozen=True):
+    """A row: method, path (`{id}` stands for one part), what is asked, who answers."""
+
+    method: str
+    path: str
+    asked: type[Any]
+    answer: Callable[[Room, Any], Answer]
+
+
+ROUTES: Final = (
+    Route("GET", "/v1/ping", Nothing, ping),
+    Route("GET", "/v1/status", Nothing, status),
+    Route("POST", "/v1/search", Question, search),
+    Route("GET", "/v1/show/{id}", Named, show),
+    Route("POST", "/v1/jobs", Wanted, submit),
+    Route("GET", "/v1/jobs/{id}/events", Events, events),
+)
