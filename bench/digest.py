@@ -1,7 +1,8 @@
 """How much of what matters the extractive digest finds, and how much junk it shows, on the made-up sessions.
 
 `python -m bench.digest [--json] [--misses] [--folder DIR]`. A planted statement counts as found only in its own part.
-A point is junk when it matches nothing labelled worth showing there; one that stands in the wrong part is *misfiled*.
+A point is junk when it matches nothing labelled worth showing there, an exchange also when it shows what is labelled
+junk; a point that stands in the wrong part is *misfiled*. The context counts as right when it names the matter.
 The sessions are made up. Those marked `held-out` were written after the phrases were; what they miss was not looked at,
 and `--misses` does not show it. Sessions that were looked at are `dev`, so their figures are flattering.
 """
@@ -29,7 +30,10 @@ MAX_JUNK = 0.15
 
 
 class Labels(msgspec.Struct, frozen=True):
-    """Spans of the session's text. `fair` may be shown as an exchange, `also` in a part, neither has to be."""
+    """Spans of the session's text. `fair` may be shown as an exchange, `also` in a part, neither has to be.
+
+    The context of a session should hold one of the spans of `context`, where there are any.
+    """
 
     decisions: list[str]
     lessons: list[str]
@@ -37,6 +41,7 @@ class Labels(msgspec.Struct, frozen=True):
     fair: list[str]
     junk: list[str]
     also: dict[str, list[str]]
+    context: list[str] = []
 
     def of(self, part: str) -> list[str]:
         return {"decisions": self.decisions, "lessons": self.lessons, "actions": self.actions}[part]
@@ -58,6 +63,8 @@ class Score(TypedDict):
     points: int
     junk: int
     misfiled: int
+    contexts: int
+    named: int
     cpu_ms: float
 
 
@@ -69,6 +76,7 @@ class Result(msgspec.Struct, frozen=True):
     junk: list[str]
     misfiled: list[str]
     missed: list[str]
+    named: bool
     cpu_s: float
 
 
@@ -109,7 +117,7 @@ def judge(case: Case, digest: Digest, cpu_s: float = 0.0) -> Result:
                     for passage in case.segment.passages
                 )
                 good = fact or asked or matches(point, labels.fair) or matches(point, planted)
-                if not good:
+                if not good or matches(point, labels.junk):
                     junk.append(f"{part}: {point.text}")
             elif matches(point, labels.of(part)) or matches(point, labels.also.get(part, [])):
                 continue
@@ -117,7 +125,10 @@ def judge(case: Case, digest: Digest, cpu_s: float = 0.0) -> Result:
                 misfiled.append(f"{part}: {point.text}")
             else:
                 junk.append(f"{part}: {point.text}")
-    return Result(case, found, anywhere, len(everything), junk, misfiled, missed, cpu_s)
+    named = not labels.context or matches(digest.context, labels.context)
+    if not named:
+        missed.append(f"context: {digest.context.text}")
+    return Result(case, found, anywhere, len(everything), junk, misfiled, missed, named, cpu_s)
 
 
 def tells(point: Point, span: str) -> bool:
@@ -149,6 +160,8 @@ def total(results: list[Result]) -> Score:
         points=sum(r.points for r in results),
         junk=sum(len(r.junk) for r in results),
         misfiled=sum(len(r.misfiled) for r in results),
+        contexts=sum(bool(r.case.labels.context) for r in results),
+        named=sum(bool(r.case.labels.context) and r.named for r in results),
         cpu_ms=round(1000 * sum(r.cpu_s for r in results), 1),
     )
 
@@ -173,14 +186,15 @@ def main() -> int:
         return 0
     print(f"Python {platform.python_version()} on {platform.system()} {platform.machine()}")
     heads = "".join(f"{part:>16}" for part in PARTS)
-    print(f"{'split':16}{'sessions':>9}{heads}{'junk':>14}{'misfiled':>10}{'cpu ms':>9}")
+    print(f"{'split':16}{'sessions':>9}{heads}{'junk':>14}{'misfiled':>10}{'context':>9}{'cpu ms':>9}")
     for name, score in scores.items():
         row = f"{name:16}{score['sessions']:>9}"
         for part in PARTS:
             hit, most = score["found"][part], score["planted"][part]
             row += f"{f'{hit}/{most} {hit / max(1, most):.2f}':>16}"
         junk = f"{score['junk']}/{score['points']} {score['junk'] / max(1, score['points']):.2f}"
-        print(row + f"{junk:>14}{score['misfiled']:>10}{score['cpu_ms']:>9}")
+        context = f"{score['named']}/{score['contexts']}"
+        print(row + f"{junk:>14}{score['misfiled']:>10}{context:>9}{score['cpu_ms']:>9}")
     print(f"{'target':16}{'':9}{'>= 0.80':>16}{'>= 0.75':>16}{'>= 0.85':>16}{'<= 0.15':>14}")
     if options.misses:
         for result in results:

@@ -207,7 +207,7 @@ def test_up_has_a_door_too(tmp_path: Path) -> None:
     finally:
         process.kill()
     assert process.returncode == 0, err
-    assert "Took in 1 sessions" in out
+    assert "Took in 1 session " in out
 
 
 def test_a_taken_port_stops_no_capture(home: Home) -> None:

@@ -77,6 +77,22 @@ GLUE = [
         "\ud800",
     ),
     *(
+        "curl ",
+        "mysql ",
+        "redis-cli ",
+        "openssl ",
+        "ssh-keygen ",
+        "net use ",
+        " -u a:",
+        " -p ",
+        " -N ",
+        " | sudo -S ",
+        ", ",
+        "xxxx",
+        "...",
+        "\\\n",
+    ),
+    *(
         "hunter2",
         "S3cr3t@!",
         "q7Zk2Lm9Xw4Rt8Bv6Nc3Hd5Jf1Gs0Pyu",
@@ -101,6 +117,10 @@ SECRETS = {
     "jwt": "ey" + "JhbGciOiJIUzI1NiJ9.ey" + "JzdWIiOiIxMjM0NSJ9.q7Zk2Lm9Xw4Rt8Bv6Nc3Hd5J",
 }
 planted = st.sampled_from(sorted(SECRETS.values()))
+command = st.sampled_from(
+    ["curl -u kim:{} x", "mysql -uroot -p{} db", "redis-cli -a {} ping", "docker login -p {} r", "sshpass -p {} ssh h"]
+)
+typed = st.from_regex(r"[A-H][a-h][0-3][j-p]{2}[J-P][4-9][r-z][R-W]", fullmatch=True)
 # What may touch a value without becoming part of it.
 edges = st.sampled_from(
     [" ", "\n", "(", ")", '"', "'", "`", ", ", ": ", "=", "\\n", "\\t", "<", ">", "[", "]", "é ", "\r\n"]
@@ -189,6 +209,22 @@ def test_trees_hold_redacted_text_only(tree: object) -> None:
 @given(json_trees)
 def test_documents_are_json_and_final(tree: object) -> None:
     document = redactor("python").document(tree)  # type: ignore[arg-type]
+    json.loads(document)
+    assert redactor("python").redact(document) == document
+    assert not any(secret in document for secret in SECRETS.values())
+
+
+@RELAXED
+@given(st.lists(st.tuples(command, typed), min_size=1, max_size=5), st.sampled_from(["; ", " && ", " | ", "\n", "\\n"]))
+def test_no_command_hides_the_one_before(commands: list[tuple[str, str]], glue: str) -> None:
+    clean = redactor("python").redact(glue.join(shape.format(secret) for shape, secret in commands))
+    assert not [secret for _, secret in commands if secret in clean]
+
+
+@RELAXED
+@given(json_trees, st.sets(st.sampled_from(["a", "b", "password", ""]), max_size=3))
+def test_records_with_plain_keys_are_final_too(tree: object, plain: set[str]) -> None:
+    document = redactor("python").document({"a": tree, "b": [tree], "password": tree}, plain=plain)  # type: ignore[dict-item]
     json.loads(document)
     assert redactor("python").redact(document) == document
     assert not any(secret in document for secret in SECRETS.values())

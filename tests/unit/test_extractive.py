@@ -84,7 +84,7 @@ def test_a_command_that_failed_and_then_passed_is_an_exchange() -> None:
     )
     [fix] = [point for point in digest.exchanges if "failed" in point.text]
     assert fix.text == (
-        "`pytest -q tests/test_health.py` failed (ConnectionError: refused), then passed after editing app/health.py"
+        "pytest -q tests/test_health.py failed (ConnectionError: refused), then passed after editing app/health.py"
     )
     assert fix.quote == "E ConnectionError: refused"
 
@@ -127,7 +127,7 @@ def test_outputs_of_parallel_commands_are_told_apart() -> None:
     talk.add(Kind.COMMAND, "pytest a", AGENT, status=1).add(Kind.COMMAND, "cargo test", AGENT, status=1)
     talk.add(Kind.OUTPUT, "ValueError: from a", MACHINE).add(Kind.OUTPUT, "error: from b", MACHINE)
     talk.run("cargo test", 0, "ok")
-    assert "cargo test` failed (error: from b)" in said(talk.digest())
+    assert "cargo test failed (error: from b)" in said(talk.digest())
 
 
 INJECTIONS = (
@@ -282,7 +282,7 @@ def test_templates_speak_the_language_of_the_talk() -> None:
         .run("pytest -q", 0)
         .digest()
     )
-    assert "`pytest -q` упало (KeyError: 'sum'), затем прошло после правки pay.py" in said(digest)
+    assert "pytest -q: сначала ошибка (KeyError: 'sum'), после правки pay.py успешно" in said(digest)
 
 
 def test_giant_passages_are_read_at_both_ends() -> None:

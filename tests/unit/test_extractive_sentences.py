@@ -21,6 +21,12 @@ from afterword.compile.sentences import cut, normal, plain, sentences, split
         ("原因は設定です。直しました！本当？はい", ["原因は設定です。", "直しました！", "本当？", "はい"]),
         ("改用队列。不要轮询！", ["改用队列。", "不要轮询！"]),
         ("캐시를 껐다. 이제 된다.", ["캐시를 껐다.", "이제 된다."]),
+        (
+            "It ran SELECT … FOR UPDATE and slept. Then it woke.",
+            ["It ran SELECT … FOR UPDATE and slept.", "Then it woke."],
+        ),
+        ("Started. … wait, it stopped.", ["Started.", "… wait, it stopped."]),
+        ("So machen wir es. Aber ohne Sperre.", ["So machen wir es.", "Aber ohne Sperre."]),
         ("¿Por qué? Porque sí.", ["¿Por qué?", "Porque sí."]),
         ("", []),
     ],
@@ -46,6 +52,9 @@ def texts(markdown: str) -> list[str]:
         ("- one\n- two\n  goes on\n\nEnd.", ["one", "two goes on", "End."]),
         ("A line that is wrapped in the middle because it was too long\nfor the screen.", None),
         ("first thing\nSecond thing", ["first thing", "Second thing"]),
+        ("It is waiting for\nPostgres.", ["It is waiting for Postgres."]),
+        ("It ran SELECT …\nFOR UPDATE.", ["It ran SELECT … FOR UPDATE."]),
+        ("Two jobs (dock-1 and\nDock-2) met.", ["Two jobs (dock-1 and Dock-2) met."]),
         ("<details>\nText.\n</details>", ["Text."]),
     ],
 )

@@ -9,6 +9,9 @@ A = "q7Zk2Lm9Xw4Rt8Bv6Nc3Hd5Jf1Gs0Pyu"
 B = A[::-1]
 HEX = "9f3c1ab27de4508697bc3fa1d2e60518"
 DIGITS = "482915730264"
+ONE, TWO = "Xk29sPqr1Q", "Zw83kTmn2R"
+WORD = "correct" + "horse"
+AWS = A + "/Ab+9xYz"
 PEM_BODY = "MIIEowIBAAKCAQEAq7Zk2Lm9Xw4Rt8Bv6Nc3Hd5Jf1Gs0Py\nc3Hd5Jf1Gs0PyA8uT7y+Rk/Wq2Lm9Xw4Rt8Bv6N=="
 
 PREFIXED: dict[str, list[str]] = {
@@ -82,6 +85,39 @@ SHAPES = [
     "first\\n{}\\nlast",
     "[{}](https://example.test)",
 ]
+
+SEVERAL: list[tuple[str, list[str]]] = [
+    (f"curl -u admin:{ONE} https://a && curl -u bob:{TWO} https://b", [ONE, TWO]),
+    (f"curl --proxy-user a:{ONE} -u b:{TWO} https://b", [ONE, TWO]),
+    (f"mysql -uroot -p{ONE} a; mysql -uroot -p{TWO} b", [ONE, TWO]),
+    (f"redis-cli -a {ONE}; redis-cli -a {TWO}", [ONE, TWO]),
+    (f"docker login -p {ONE} r; docker login -p {TWO} s", [ONE, TWO]),
+    (f"sshpass -p {ONE} ssh a; sshpass -p {TWO} ssh b", [ONE, TWO]),
+    (f"docker login -u x -p {ONE} && mysql -uroot -p{TWO} && curl -u a:{A} https://q", [ONE, TWO, A]),
+    (f"openssl rsa -passin pass:{ONE} -passout pass:{TWO}", [ONE, TWO]),
+    (f"ssh-keygen -p -P {ONE} -N {TWO} -f k", [ONE, TWO]),
+    (f"echo {ONE} | sudo -S a && echo {TWO} | sudo -S b", [ONE, TWO]),
+    (f"tool --password {ONE} --password {TWO}", [ONE, TWO]),
+    (f"login a password {ONE} login b password {TWO}", [ONE, TWO]),
+    (f"login a password $PW login b password {TWO}", [TWO]),
+    (f"password={ONE},password={TWO}", [ONE, TWO]),
+    (f"password={ONE} password={TWO}", [ONE, TWO]),
+    (f"passwords: {ONE}, {TWO}", [ONE, TWO]),
+    (f"passwords: {ONE} {TWO}", [ONE, TWO]),
+    (f"password: {ONE}, {TWO}.", [ONE, TWO]),
+    (f"api_keys = ['{A}', '{B}']", [A, B]),
+    (f'\\"tokens\\": [\\"{A}\\",\\"{B}\\"]', [A, B]),
+    (f"keys = [API_KEYS={A}, {B}]", [A, B]),
+    (f"API_KEYS={A},{B}", [A, B]),
+    (f"tokens: {A} {B}", [A, B]),
+    (f"Bearer {A}, Bearer {B}", [A, B]),
+    (f"https://a:{ONE}@h,https://b:{TWO}@h", [ONE, TWO]),
+    ("gh" + f"p_{A}{B[:4]},gh" + f"p_{B}{A[:4]}", [A, B]),
+    ("gh" + f"p_{A}{B[:4]} password: {ONE} AK" + "IAQ7ZK2LM9XW4RT8BV", [A, ONE, "Q7ZK2LM9XW4RT8BV"]),
+    ("gh" + "p_" + "x" * 36 + " gh" + f"p_{A}{B[:4]}", [A]),
+    ("AK" + f"IAQ7ZK2LM9XW4RT8BV,{AWS} AK" + f"IAQ7ZK2LM9XW4RT8BV,{AWS[::-1]}", [AWS, AWS[::-1]]),
+]
+"""Texts with more than one secret on a line."""
 
 # (kind or "" for any, text, what must not survive)
 POSITIVE: list[tuple[str, str, str]] = [
@@ -184,6 +220,72 @@ POSITIVE: list[tuple[str, str, str]] = [
     ("secret", f"секрет: {A}", A),
     ("secret", f"secret: {A}", A),
     ("", f"DEPLOY_TOKEN={A}", A),
+    ("secret", "secret: hunter2", "hunter2"),
+    ("secret", '"secret": "hunter2"', "hunter2"),
+    ("secret", "SECRET=hunter2", "hunter2"),
+    ("secret", "token=abc123", "abc123"),
+    ("secret", '"token": "abc123"', "abc123"),
+    ("api-key", f"api_key='{WORD}{WORD}'", WORD),
+    ("api-key", "API_KEY=QwErTyUiOpAsDfGhJkLz", "QwErTyUiOp"),
+    ("api-key", "api_key: qwertyuiopasdfghjklzxcvb", "qwertyuiop"),
+    ("api-key", f"the api_key {A} is old", A),
+    ("password", '{"\\u043f\\u0430\\u0440\\u043e\\u043b\\u044c": "' + ONE + '"}', ONE),
+    ("password", '{\\"\\\\u5bc6\\\\u7801\\": \\"' + ONE + '\\"}', ONE),
+    ("password", '{"contrase\\u00f1a": "' + ONE + '"}', ONE),
+    ("api-key", '{"\\u5bc6\\u94a5": "' + A + '"}', A),
+    # Arguments of commands
+    ("aws-secret-key", f"aws configure set aws_secret_access_key {AWS}", AWS),
+    ("aws-secret-key", f'aws configure set aws_secret_access_key "{AWS}"', AWS),
+    ("aws-secret-key", f"aws_secret_access_key {AWS}", AWS),
+    ("basic-auth", f"curl \\\n  -u kim:{ONE} \\\n  https://x.test", ONE),
+    ("basic-auth", f'["curl", "-u", "kim:{ONE}", "https://x.test"]', ONE),
+    ("basic-auth", f'{{"cmd": "curl -u \\"kim:{ONE}\\" https://x.test"}}', ONE),
+    ("password", f"mysql -uroot -p'{ONE}' app", ONE),
+    ("password", f"mysql -uroot -p{WORD} app", WORD),
+    ("password", f'["sshpass", "-p", "{WORD}", "ssh"]', WORD),
+    ("password", f"sshpass -v -p {WORD} ssh x", WORD),
+    ("password", f"openssl enc -aes-256-cbc -k {WORD} -in a", WORD),
+    ("password", f"openssl enc -aes-256-cbc -pass pass:{WORD} -in a", WORD),
+    ("password", f'ssh-keygen -t ed25519 -N "{WORD} abc" -f k', WORD),
+    ("password", f"keytool -genkey -storepass {WORD} -alias a", WORD),
+    ("password", f"unzip -P {WORD} a.zip", WORD),
+    ("password", f"7z a -p{WORD} a.7z b", WORD),
+    ("password", f"ldapsearch -x -D cn=a -w {WORD}", WORD),
+    ("password", f"echo {WORD} | sudo -S apt update", WORD),
+    ("password", f"echo '{WORD}' | sudo -kS -u x apt update", WORD),
+    ("password", f'{{"command": "echo \\"{WORD}\\" | sudo -S ls"}}', WORD),
+    ("password", f"printf '%s\\n' {WORD} | sudo -S ls", WORD),
+    ("password", f"printf '{WORD}\\n' | sudo -S ls", WORD),
+    ("password", f"sudo -S ls <<< {WORD}", WORD),
+    ("password", f"echo kim:{WORD} | chpasswd", WORD),
+    ("password", f"echo {WORD} | docker login -u kim --password-stdin", WORD),
+    ("password", f"PGPASSWORD={WORD} psql -h db", WORD),
+    ("password", f"docker run -e POSTGRES_PASSWORD={WORD} db", WORD),
+    ("", f"tool --password {WORD} --verbose", WORD),
+    ("", f"tool --password {WORD}", WORD),
+    ("", f"tool --password={WORD} run", WORD),
+    ("", "tool --password QwErTyUiOp run", "QwErTyUiOp"),
+    ("password", f"net use Z: \\\\srv\\s /user:kim {WORD}", WORD),
+    ("password", f"net use Z: \\\\srv\\s {WORD} /user:kim", WORD),
+    ("password", f"net user kim {WORD} /add", WORD),
+    # Known by what they are, whatever touches them and whatever they hold
+    ("aws-access-key", "ToolAK" + "IAQ7ZK2LM9XW4RT8BV", "Q7ZK2LM9XW4RT8BV"),
+    ("aws-access-key", "_AK" + "IAQ7ZK2LM9XW4RT8BV_", "Q7ZK2LM9XW4RT8BV"),
+    ("openai-key", "foo_sk" + f"-proj-{A}", A),
+    ("openai-key", "Toolsk" + f"-proj-{A}", A),
+    ("google-key", "ToolAI" + f"za{A}x_-", A),
+    ("jwt", "Tooley" + f"JhbGciOiJIUzI1NiJ9.ey{B}.{A}", A),
+    ("github-token", "gh" + f"p_xxxxR4nd{A[:28]}", A[:28]),
+    ("github-token", "gh" + f"p_{A[:16]}xxxx{B[:16]}", A[:16]),
+    ("slack-token", "xo" + f"xb-1234567890123-1234567890123-{A[:24]}", A[:24]),
+    ("slack-webhook", f"https://hooks.slack.com/services/T00000000/B00000000/{A[:24]}", A[:24]),
+    ("anthropic-key", "sk" + f"-ant-api03-your{A}", A),
+    ("password", f"password: xxxx{ONE}", ONE),
+    ("password", f"password = {ONE}...", ONE),
+    ("api-key", f"api_key={A[:12]}----{B[:12]}", A[:12]),
+    ("azure-sas", f"https://a.test/c?sv=2022-11-02&sig={A[:20]}", A[:20]),
+    ("azure-sas", f"https://a.test/c?sv=2022-11-02\\u0026sig={A}%3D", A),
+    ("signed-url", f"https://a.test/c?X-Amz-Signature={HEX}{HEX}", HEX),
     # Protocols
     ("authorization", f"Authorization: Bearer {A}", A),
     ("authorization", f"curl -H 'Authorization: Bearer {A}' https://x.test", A),
@@ -365,6 +467,52 @@ NEGATIVE: list[str] = [
     "https://user:***@example.test/",
     "password: [redacted:password]",
     'token="[redacted:secret]"',
+    "gh" + "p_" + "your" + "tokenhere" * 3,
+    "sk" + "-ant-api03-xxxxxxxxxxxxxxxx-xxxxxxxx",
+    "xo" + "xb-your-bot-token-goes-here",
+    "https://hooks.slack.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX",
+    "https://hooks.slack.com/services/YOUR/WEBHOOK/URL-GOES-HERE",
+    "card password: ****1234",
+    "password = ...",
+    "login({...password, ...token})",
+    # Commands
+    "mkdir -p src/app && cp -p a.txt b.txt",
+    "ssh -p 2222 kim@host.example",
+    "docker login r.example && docker run -p 8080:80 app",
+    "sshpass -e ssh -p 2222 kim@host.example",
+    "sshpass -p $PASS ssh host",
+    "mysql -u root -p app",
+    "mysql -uroot -p$MYSQL_PWD app",
+    "curl -u kim https://x.test",
+    'curl -u "$USER:$TOKEN" https://x.test',
+    "curl -u kim:$TOKEN https://x.test",
+    "openssl x509 -in a.pem -noout -text",
+    "openssl enc -pass env:PW -in a",
+    "openssl enc -pass file:pw.txt -k $PW",
+    "ssh-keygen -t ed25519 -N '' -f k",
+    "grep -P 'a+b' notes.txt | sort -k 2",
+    "echo done | sudo tee /etc/motd",
+    "echo $PW | sudo -S ls",
+    'echo "$PW" | docker login --password-stdin',
+    "sudo -S ls <<< $PW",
+    "net use Z: \\\\srv\\s /user:kim *",
+    "the net user base grows every year",
+    "the test will pass:always",
+    "use the --password option to log in",
+    "--password prompts for it",
+    "  --password string   the password to use",
+    "tool --password $PW",
+    "tool --password",
+    "token = step12",
+    "token=token12",
+    "secret: default2",
+    "secret: sha256",
+    "tokens: 4096, 8192",
+    "api_keys = ['primary', 'secondary']",
+    "secrets: [db-credentials, tls-cert-2]",
+    "authenticate with api_key authentication-method-for-clients",
+    "MAK" + "IAGGRRVLLAEQHHKKPPSTVV",
+    "disk-or-something-else-entirely-9",
     # Hashes, ids, data
     SHA,
     f"commit {SHA}",
@@ -421,6 +569,26 @@ def test_secret_is_replaced_and_named(redactor: Redactor, kind: str, text: str, 
     assert redactor.redact(clean) == clean
 
 
+@pytest.mark.parametrize(("text", "secrets"), SEVERAL)
+def test_every_secret_on_a_line_is_replaced(redactor: Redactor, text: str, secrets: list[str]) -> None:
+    clean = redactor.redact(text)
+    assert not [secret for secret in secrets if secret in clean]
+    assert redactor.redact(clean) == clean
+
+
+@pytest.mark.parametrize("between", ["; ", " ", ", ", ",", " && ", "\\n"])
+@pytest.mark.parametrize("step", [1, 5, 17])
+def test_no_secret_hides_its_neighbour(redactor: Redactor, between: str, step: int) -> None:
+    # Without its end a word after `--password` may be prose.
+    lines = [(text, secret) for _, text, secret in POSITIVE if "\n" not in text and not text.endswith(f"word {WORD}")]
+    lost = []
+    for (first, one), (second, two) in zip(lines, lines[step:], strict=False):
+        clean = redactor.redact(first + between + second)
+        if (one in clean and one not in second) or (two in clean and two not in first):
+            lost.append((first, second, clean))
+    assert lost == []
+
+
 @pytest.mark.parametrize("text", NEGATIVE)
 def test_harmless_text_is_left_alone(redactor: Redactor, text: str) -> None:
     assert redactor.redact(text) == text
@@ -443,6 +611,14 @@ def test_table_is_large_enough() -> None:
         (f"a -----BEGIN EC PRIVATE KEY-----\n{PEM_BODY}\n-----END EC PRIVATE KEY----- b", "a [redacted:private-key] b"),
         ("connect(password='hunter2', user='kim')", "connect(password='[redacted:password]', user='kim')"),
         ("-p hunter2 password: hunter2.", "-p hunter2 password: [redacted:password]."),
+        (
+            f"mysql -p{ONE} a; redis-cli -a {TWO}; b",
+            "mysql -p[redacted:password] a; redis-cli -a [redacted:password]; b",
+        ),
+        (f'"echo \\"{WORD}\\" | sudo -S ls"', '"echo \\"[redacted:password]\\" | sudo -S ls"'),
+        (f'"curl -u \\"kim:{ONE}\\" x"', '"curl -u \\"kim:[redacted:basic-auth]\\" x"'),
+        (f"keys: API_KEY={A}, name: kim", "keys: API_KEY=[redacted:api-key], name: kim"),
+        (f"tokens: ['{A}', '{B}'], n=1", "tokens: ['[redacted:secret]', '[redacted:secret]'], n=1"),
     ],
 )
 def test_surroundings_stay(redactor: Redactor, text: str, expected: str) -> None:

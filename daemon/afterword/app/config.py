@@ -2,7 +2,6 @@
 
 import difflib
 import os
-import sys
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,8 +9,10 @@ from typing import Any
 
 import msgspec
 
-from afterword.domain.errors import UserError
+from afterword.domain.clock import SECOND_US
+from afterword.domain.errors import UsageError, UserError
 from afterword.domain.settings import Settings, duration_us
+from afterword.store.files import private_folder, replace
 
 _RESERVED = ("AFTERWORD_NOW", "AFTERWORD_FAULT", "AFTERWORD_CONFIG")
 
@@ -74,18 +75,35 @@ def load(config_file: Path | None = None, env: Mapping[str, str] | None = None) 
         raw.setdefault(section, {})[key] = _read(section, key, value)
         given[f"{section}.{key}"] = name
     settings = _convert(raw, given, where.config_file, text)
-    for name in ("capture.quiet", "capture.sweep", "segment.gap", "segment.settle"):
-        section, key = name.split(".")
-        duration_us(getattr(getattr(settings, section), key), f"{given.get(name, name)}: {name}")
-    day_starts_at_min(settings)
+    _check(settings, {name: _place(name, source, where.config_file, text) for name, source in given.items()})
     return Config(settings, where, given)
 
 
-def day_starts_at_min(settings: Settings) -> int:
+def _check(settings: Settings, places_of: Mapping[str, str]) -> None:
+    """What the types cannot say; a message names where the value stands."""
+    for name in ("capture.quiet", "capture.sweep", "segment.gap", "segment.settle"):
+        section, key = name.split(".")
+        length_us = duration_us(getattr(getattr(settings, section), key), f"{places_of.get(name, name)}: {name}")
+        if name == "capture.sweep" and length_us < SECOND_US:
+            raise UsageError(f"{places_of.get(name, name)}: {name} is under a second", "write it like 60s")
+    day_starts_at_min(settings, places_of.get("vault.day_starts_at", ""))
+
+
+def _place(name: str, source: str, path: Path, text: str) -> str:
+    """Where a setting stands: a variable, or file and line."""
+    if source != str(path):
+        return source
+    key = name.rpartition(".")[2]
+    line = next((n for n, row in enumerate(text.splitlines(), 1) if row.split("=")[0].strip() == key), 0)
+    return f"{path}:{line}" if line else str(path)
+
+
+def day_starts_at_min(settings: Settings, place: str = "") -> int:
     """Minutes after midnight at which a day begins."""
     hours, _, minutes = settings.vault.day_starts_at.partition(":")
     if not (hours.isdigit() and minutes.isdigit() and int(hours) < 24 and int(minutes) < 60):
-        raise UserError(f"vault.day_starts_at: {settings.vault.day_starts_at!r} is not a time", "write it like 04:00")
+        named = f"{place}: vault.day_starts_at" if place else "vault.day_starts_at"
+        raise UserError(f"{named}: {settings.vault.day_starts_at!r} is not a time", "write it like 04:00")
     return int(hours) * 60 + int(minutes)
 
 
@@ -138,6 +156,10 @@ def _variables(env: Mapping[str, str]) -> list[tuple[str, str, str, str]]:
         section, _, key = name.removeprefix("AFTERWORD_").lower().partition("_")
         if section in known and key in known[section]:
             found.append((section, key, name, value))
+        elif section in known:
+            near = difflib.get_close_matches(key, known[section], 1)
+            meant = f"; did you mean AFTERWORD_{section.upper()}_{near[0].upper()}?" if near else ""
+            raise UsageError(f"{name} names no setting{meant}", f"[{section}] has: {', '.join(known[section])}")
     return found
 
 
@@ -151,37 +173,61 @@ def _convert(raw: dict[str, Any], given: dict[str, str], path: Path, text: str) 
     except msgspec.ValidationError as err:
         said = str(err)
         name = said.rpartition("`$.")[2].rstrip("`") if "`$." in said else ""
-        where = given.get(name, str(path))
-        line = next(
-            (n for n, row in enumerate(text.splitlines(), 1) if row.split("=")[0].strip() == name.rpartition(".")[2]), 0
-        )
-        place = f"{where}:{line}" if line and where == str(path) else where
+        place = _place(name, given.get(name, str(path)), path, text)
         raise UserError(f"{place}: {name}: {said.partition(' - at')[0]}", "see `afterword config show`") from err
 
 
-def write_vault(path: Path, vault: Path) -> None:
-    """Set `[vault] path` in the config file, keeping every other byte of it."""
-    from afterword.store.files import private_folder, replace  # noqa: PLC0415
+def write(path: Path, section: str, key: str, value: object) -> None:
+    """Set one key in the config file, keeping every other byte of it, and prove that it can be read back.
 
-    line = f"path = {_quoted(str(vault))}"
-    text = path.read_text("utf-8") if path.exists() else ""
-    rows = text.splitlines()
-    section = next((n for n, row in enumerate(rows) if row.strip() == "[vault]"), None)
-    if section is None:
-        rows += [*([""] if rows else []), "[vault]", line]
-    else:
-        end = next((n for n in range(section + 1, len(rows)) if rows[n].lstrip().startswith("[")), len(rows))
-        old = next((n for n in range(section + 1, end) if rows[n].split("=")[0].strip() == "path"), None)
-        if old is None:
-            rows.insert(section + 1, line)
-        else:
-            rows[old] = line
+    Raises:
+        UserError: the value cannot stand in the file, or the file has a form in which the key cannot be set.
+    """
+    import tomlkit  # noqa: PLC0415  # only where the file is changed
+    from tomlkit.exceptions import TOMLKitError  # noqa: PLC0415
+
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            text = file.read()
+    except FileNotFoundError:
+        text = ""
+    try:
+        document = tomlkit.parse(text)
+        if section not in document:
+            if text and not text.endswith("\n"):
+                text += "\r\n" if "\r\n" in text else "\n"
+                document = tomlkit.parse(text)
+            document.add(section, tomlkit.table())
+        document[section][key] = value
+        changed = tomlkit.dumps(document)
+        back = tomllib.loads(changed)[section][key]
+        data = changed.encode()
+    except (TOMLKitError, tomllib.TOMLDecodeError, ValueError, KeyError, TypeError) as err:
+        raise UserError(f"{path}: {section}.{key} cannot be set: {err}", "write it into the file by hand") from err
+    if back != value:
+        raise UserError(f"{path}: {section}.{key} would not be read back as written", "write it in by hand")
     private_folder(path.parent)
-    replace(path, ("\n".join(rows) + "\n").encode())
+    replace(path, data)
 
 
-def _quoted(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+def write_vault(path: Path, vault: Path) -> None:
+    """Set `[vault] path`; nothing is written when it stands there already."""
+    name = str(vault)
+    if not name.isprintable() or "\udc80" <= max(name, default="") <= "\udfff":
+        raise UserError(f"{name!r} cannot be a vault's folder", "use a name of ordinary characters")
+    write(path, "vault", "path", name)
 
 
-PLATFORM_PROBLEM = "afterword runs on Linux and macOS" if sys.platform == "win32" else ""
+def set_value(config: Config, name: str, text: str) -> None:
+    """Set `section.key` from the words of a command line, checked like the file itself."""
+    section, _, key = name.partition(".")
+    known = _sections()
+    if section not in known or key not in known[section]:
+        near = difflib.get_close_matches(name, [f"{s}.{k}" for s, keys in known.items() for k in keys], 1)
+        meant = f'; did you mean "{near[0]}"?' if near else ""
+        raise UsageError(f'there is no setting "{name}"{meant}', "see `afterword config show`")
+    value: Any = _read(section, key, text)
+    if isinstance(getattr(getattr(Settings(), section), key), tuple):
+        value = [text]
+    _check(_convert({section: {key: value}}, {f"{section}.{key}": name}, config.places.config_file, ""), {})
+    write(config.places.config_file, section, key, value)

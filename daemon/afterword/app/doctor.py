@@ -16,7 +16,7 @@ from afterword.domain.errors import AfterwordError
 from afterword.store import fulltext
 from afterword.store.ledger import sources, views
 from afterword.store.ledger.ledger import Ledger
-from afterword.store.notes import read_card
+from afterword.store.notes import card_problem, read_card
 
 Level: TypeAlias = Literal["ok", "note", "trouble"]
 
@@ -63,13 +63,10 @@ def _vault(at: Context) -> Finding:
     vault = at.config.vault
     if vault is None:
         return Finding("trouble", "no vault is set", "run `afterword init VAULT` or `afterword up`")
+    problem, hint = card_problem(vault)
     card = read_card(vault)
-    if card is None:
-        return Finding(
-            "trouble",
-            f"{vault} is not there, or is no vault",
-            "mount it; if it was moved, run `afterword init` with its new place",
-        )
+    if problem or card is None:
+        return Finding("trouble", problem or f"{vault} is away", hint)
     zone = card.zone[-1][1] if card.zone else "UTC"
     if zone != setup.system_zone():
         return Finding("note", f"the vault counts days in {zone}, this system is in {setup.system_zone()}")
@@ -101,13 +98,13 @@ def _text(at: Context) -> Finding:
     try:
         there = fulltext.attach(at.ledger, at.config.places.state)
         if there:
-            whole = fulltext.complete(at.ledger)
+            whole = fulltext.complete(at.ledger) and not fulltext.damage(at.ledger)
             at.ledger.db.execute("DETACH text0")
     except sqlite3.DatabaseError as err:
         return Finding("trouble", f"the full text is damaged: {err}", "run `afterword up --once`: it is made again")
     if not there or not whole:
         return Finding(
-            "trouble", "the full text is missing or unfinished", "run `afterword up --once`: it is made again"
+            "trouble", "the full text is missing, unfinished or damaged", "run `afterword up --once`: it is made again"
         )
     return Finding("ok", "the full text is complete")
 

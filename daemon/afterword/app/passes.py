@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 
 from afterword.domain.errors import UsageError
-from afterword.store.ledger.views import counts
+from afterword.store.ledger.views import counts, pending
+from afterword.store.notes import card_problem
 
 if TYPE_CHECKING:
     from afterword.app.program import Program
@@ -67,6 +68,8 @@ def whole(
         "new": done.new_items,
         "problems": done.problems,
         "sections": {"made": made, "appended": appended},
+        "vault_problem": vault_problem(program),
+        "pending": msgspec.to_builtins(pending(program.ledger)),
         "ledger": msgspec.to_builtins(counts(program.ledger)),
     }
 
@@ -88,6 +91,16 @@ def catch_up(
         tell("Indexing", "documents", now.documents, now.of, f"documents, {now.embedded:,} passages new")
 
     return program.index.catch_up(on_progress=progress, stop=stop, thorough=thorough, rebuild=rebuild)
+
+
+def vault_problem(program: "Program") -> str | None:
+    """Why notes are not, or not all, in the vault; None when they are."""
+    if program.vault is None or program.notes is None:
+        return None
+    problem, hint = card_problem(program.vault)
+    if problem:
+        return f"{problem}; {hint}"
+    return "; ".join(f"{note}: {why}" for note, why in program.notes.problems.items()) or None
 
 
 def take_in(

@@ -72,7 +72,7 @@ class Program:
         stop: Callable[[], bool] = lambda: False,
     ) -> Sum:
         """Read everything that is new in all stores, and index it."""
-        self.text.catch_up()
+        self.text.catch_up(stop)
 
         def progress(now: Progress) -> None:
             self.text.catch_up()
@@ -117,7 +117,7 @@ class Program:
                 on_progress=lambda done, all_: on_progress("digest", done, all_),
                 stop=stop,
             )
-        appended = self.notes.sync(lambda done, all_: on_progress("notes", done, all_)) if self.notes else 0
+        appended = self.notes.sync(lambda done, all_: on_progress("notes", done, all_), stop) if self.notes else 0
         return made, appended
 
     def close(self) -> None:

@@ -4,6 +4,7 @@ import os
 import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import msgspec
 
@@ -84,8 +85,20 @@ def system_zone() -> str:
         return "UTC"
 
 
-def apply(what: Plan, where: config.Places, writer: str) -> None:
-    """Make the vault and point the config at it. Interrupted anywhere, running it again completes it."""
+def known_zone(name: str) -> bool:
+    """Whether this system or the package's own table has a zone of this name."""
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return False
+    return True
+
+
+def apply(what: Plan, where: config.Places, writer: str, current: Path | None = None) -> None:
+    """Make the vault and point the config at it, unless `current` is it already.
+
+    Interrupted anywhere, running it again completes it.
+    """
     if not what.exists:
         # The mark of an unfinished `init`: with it, what lies there is ours and the next run goes on.
         (what.vault / _PENDING).parent.mkdir(parents=True, exist_ok=True)
@@ -102,16 +115,20 @@ def apply(what: Plan, where: config.Places, writer: str) -> None:
         card = VaultCard(version=1, id=secrets.token_hex(16), zone=[("", what.zone)], writer=writer)
         files.replace(what.vault / CARD, msgspec.json.format(msgspec.json.encode(card), indent=2) + b"\n", mode=0o644)
         (what.vault / _PENDING).unlink(missing_ok=True)
-    config.write_vault(where.config_file, what.vault)
+    if current != what.vault:
+        config.write_vault(where.config_file, what.vault)
 
 
 def settle_zone(ledger: Ledger, redactor: Redactor, card: VaultCard | None) -> list[tuple[str, str]]:
     """The vault's zones from the ledger, taken over from the card (or the system) where it has none yet."""
     found = registers.get(ledger, RecordKind.SETTING, "vault.zone")
     if found is None:
-        zones = list(card.zone) if card else [("", system_zone())]
+        zones = [change for change in card.zone if known_zone(change[1])] if card else []
+        zones = zones or [("", system_zone())]
         with ledger.transaction():
-            found = registers.put(ledger, RecordKind.SETTING, "vault.zone", redactor.document(_plain(zones)), rev=0)
+            found = registers.put(
+                ledger, RecordKind.SETTING, "vault.zone", redactor.document(_plain(zones), plain=("",)), rev=0
+            )
     return found.read(list[tuple[str, str]])
 
 

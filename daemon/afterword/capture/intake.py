@@ -15,6 +15,7 @@ from afterword.domain.events import BadLine, Decoded, Drop, Facts, Finish, Item,
 from afterword.domain.ids import ItemId, item_id
 from afterword.domain.items import Kind, SaidBy, Time
 from afterword.redact.redactor import Redactor
+from afterword.redact.text import Redacted
 from afterword.store.ledger import sessions, sources
 from afterword.store.ledger.items import NewItem, State, Writer
 from afterword.store.ledger.ledger import Ledger
@@ -22,6 +23,8 @@ from afterword.store.ledger.tree import Placed, Tree
 
 _YEAR_2000_US = 946_684_800_000_000
 _SESSIONS_REMEMBERED = 32
+# Native ids: other rows are found by them, so a person's own patterns must not change them.
+_PLAIN = ("parent", "agent", "spawned_by", "forked_from", "continued_from")
 _WHITE = re.compile(r"\s+")
 
 
@@ -106,7 +109,7 @@ class Intake:
         for row, facts in self._facts.items():
             encoded = msgspec.json.encode(facts)
             if encoded != self._facts_read[row]:
-                sessions.set_facts(self._ledger, row, self._redactor.document(msgspec.to_builtins(facts)))
+                sessions.set_facts(self._ledger, row, self._redactor.document(msgspec.to_builtins(facts), plain=_PLAIN))
         for record_type, count in self._drift.items():
             sources.count_drift(self._ledger, self._source.harness, self._redactor.redact(record_type[:60]), count)
         self._writer.settle()
@@ -118,9 +121,12 @@ class Intake:
     def _session(self, native: str) -> int:
         row = self._rows.get(native)
         if row is None:
-            row = self._rows[native] = sessions.row_of(
-                self._ledger, self._source.harness, self._redactor.redact(native)
-            )
+            # A session is found again by its id: a person's own patterns must not change it.
+            kept = self._redactor.tree({"session": native}, plain=("session",))
+            assert isinstance(kept, dict)
+            own = kept["session"]
+            assert isinstance(own, Redacted)
+            row = self._rows[native] = sessions.row_of(self._ledger, self._source.harness, own)
         return row
 
     def _item(self, event: Item, place: tuple[int, int], placed: Placed | None, raw: bytes | None = None) -> None:

@@ -21,17 +21,20 @@ from afterword.store.ledger.ledger import Ledger
 from afterword.store.ledger.sources import Checkpoint, Source
 
 COMMIT_BYTES = 8 << 20
+_SAID = {"cwd", "branch", "model", "agent_type"}
 
 
 @dataclass(frozen=True)
 class Tools:
-    """What a reading needs. `on_commit` is told after each transaction how many bytes it moved on."""
+    """What a reading needs. `on_commit` is told after each transaction how many bytes it moved on; `stop` is asked
+    then: what is left is read the next time."""
 
     ledger: Ledger
     redactor: Redactor
     clock: Clock
     quiet_us: int
     on_commit: Callable[[int], None] = lambda _bytes: None
+    stop: Callable[[], bool] = lambda: False
 
     def fingerprint(self, text: str) -> str:
         return self.ledger.keyed_hash(text.encode("utf-8", "surrogatepass"), 8).hex()
@@ -158,6 +161,8 @@ class _Reading:
                 self._save(done=done)
             new += intake.new_items
             self._tools.on_commit(self._mark.offset - start)
+            if self._tools.stop():
+                break
         return new
 
     def _intake(self) -> Intake:
@@ -197,7 +202,9 @@ class _Reading:
     def _save(self, *, done: bool) -> None:
         tools, at = self._tools, self._source.at
         kept = {"decoder": msgspec.to_builtins(self._state), "memory": msgspec.to_builtins(self._memory)}
-        state = tools.redactor.document(kept)
+        # A state holds ids, counters and fingerprints of ours, beside the few things a transcript says.
+        plain = {field.name for field in msgspec.structs.fields(self._decoder.state_type)} - _SAID
+        state = tools.redactor.document(kept, plain={"memory", *plain})
         head, tail = edges(self._fd, self._mark.offset, tools.ledger)
         now = Checkpoint(
             device=self._found.st_dev,

@@ -6,6 +6,7 @@ or cannot be read removes nothing. A file that appears with the content of one t
 
 import logging
 import os
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from afterword.store.ledger.ledger import Ledger
 from afterword.store.ledger.sources import Source
 
 _log = logging.getLogger(__name__)
+_LOG_SUFFIXES = (".jsonl",)
 
 
 class StoreView(msgspec.Struct, frozen=True):
@@ -128,7 +130,7 @@ class Capture:
         for harness, found, _ in todo:
             if stop():
                 break
-            new = self.read(harness, found.path, thorough=thorough, on_commit=committed)
+            new = self.read(harness, found.path, thorough=thorough, on_commit=committed, stop=stop)
             if new is None:
                 total.problems += 1
             else:
@@ -144,16 +146,19 @@ class Capture:
         *,
         thorough: bool = False,
         on_commit: Callable[[int], None] = lambda _bytes: None,
+        stop: Callable[[], bool] = lambda: False,
     ) -> int | None:
         """Read what is new in one file; None when it could not be read (its source says why)."""
         decoder = self._decoders[harness]
-        tools = linelog.Tools(self._ledger, self._redactor, self._clock, self._quiet_us, on_commit)
+        tools = linelog.Tools(self._ledger, self._redactor, self._clock, self._quiet_us, on_commit, stop)
         try:
             source = self._source(harness, path)
             new = linelog.take(tools, decoder, path, source, thorough=thorough)
         except OSError as err:
             self._trouble(harness, path, err)
             return None
+        except sqlite3.Error:
+            raise  # the ledger, not this file
         except Exception as err:  # noqa: BLE001  # one file that breaks the reader must not keep the others from being read
             _log.exception("a transcript could not be read", extra={"harness": harness})
             self._trouble(harness, path, OSError(f"internal error: {type(err).__name__}"))
@@ -165,18 +170,12 @@ class Capture:
         return new
 
     def belongs(self, path: Path) -> str | None:
-        """The harness whose store this file is a source of, or None; for paths that a watcher names."""
-        for harness in self._decoders:
-            if (harness, path) in self._known:
-                return harness
-        self._missing.clear()
-        for view in self.views:
-            for root in view.present:
-                if path.is_relative_to(root):
-                    decoder = self._decoders.get(view.harness)
-                    if decoder and any(f.path == path and not f.problem for f in decoder.sources(root)):
-                        return view.harness
-        return None
+        """The harness a known source belongs to; None for a path that no look has shown to be one."""
+        return next((harness for harness in self._decoders if (harness, path) in self._known), None)
+
+    def may_be_new(self, path: Path) -> bool:
+        """Whether an unknown path could be a source, so that a look at the stores is worth its cost."""
+        return path.suffix in _LOG_SUFFIXES
 
     def _wants(self, harness: str, found: Found, at: os.stat_result) -> bool:
         known = self._lookup(harness, found.path)

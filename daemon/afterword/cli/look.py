@@ -91,8 +91,17 @@ def search(query: tuple[str, ...], *, as_json: bool, config: Config, limit: int,
     for found in answer.results:
         say(_heading(found, zones.local(found.time_us).strftime("%Y-%m-%d %H:%M")))
         say(f"    {found.snippet}")
+        if found.path:
+            say(f"    → {found.path}" + (f" (^{found.block})" if found.block else ""))
     if not answer.results:
-        note(f"nothing holds {text!r}" + ("" if answer.complete else "; the full text is still being made"))
+        narrowed = " ".join(
+            f"--{name.replace('_prefix', '')} {value}" for name, value in given.items() if value and name != "mode"
+        )
+        note(
+            f"nothing holds {text!r}"
+            + (f" with {narrowed}" if narrowed else "")
+            + ("" if answer.complete else "; the full text is still being made")
+        )
         return Exit.NOTHING
     more = answer.total - sum("exact" in found.why for found in answer.results)
     if more > 0:

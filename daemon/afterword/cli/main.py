@@ -2,11 +2,13 @@
 
 import json
 import os
+import sqlite3
 import sys
 from typing import Any
 
 import click
 
+from afterword import __version__
 from afterword.cli.commands import COMMANDS, imported
 from afterword.domain.errors import AfterwordError, Exit
 
@@ -40,11 +42,12 @@ class LazyGroup(click.Group):
 
             near = difflib.get_close_matches(args[0], COMMANDS, 1)
             if near:
-                raise click.UsageError(f"{err.message.rstrip('.')} Did you mean {near[0]!r}?", ctx) from err
+                raise click.UsageError(f"{err.message.rstrip('.')}. Did you mean {near[0]!r}?", ctx) from err
             raise
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, "-V", "--version", message="afterword %(version)s")
 def cli() -> None:
     """What your coding agents did, written up: daily notes in an Obsidian vault, and exact search over everything.
 
@@ -64,6 +67,9 @@ def main() -> None:
         code = cli.main(standalone_mode=False)
         sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else Exit.DONE)
+    except click.exceptions.NoArgsIsHelpError as err:
+        sys.stdout.write(err.format_message() + "\n")
+        sys.exit(Exit.USAGE)
     except click.exceptions.Abort:
         _fail(as_json, "stopped", "stopped", "", Exit.FAILED)
     except click.ClickException as err:
@@ -77,6 +83,10 @@ def main() -> None:
     except OSError as err:
         where = f": {err.filename}" if err.filename else ""
         _fail(as_json, "system", f"{err.strerror or err}{where}", "check the disk and the permissions", Exit.FAILED)
+    except sqlite3.OperationalError as err:
+        _fail(as_json, "system", f"the database could not be used: {err}", "see `afterword doctor`", Exit.FAILED)
+    except sqlite3.DatabaseError as err:
+        _fail(as_json, "data", f"the ledger is damaged: {err}", "see `afterword doctor`", Exit.FAILED)
     except Exception:  # noqa: BLE001  # a bug keeps its traceback, but not the texts that may be in it
         import traceback
 
@@ -94,5 +104,9 @@ def _fail(as_json: bool, kind: str, message: str, hint: str, code: Exit) -> None
     if as_json:
         error: dict[str, Any] = {"version": 1, "error": {"kind": kind, "message": message, "hint": hint}}
         sys.stdout.write(json.dumps(error, ensure_ascii=False) + "\n")
-    sys.stderr.write(f"afterword: {message}{f' ({hint})' if hint else ''}\n")
+    if hint and message.endswith(("?", ".", "!")):
+        hint = hint[:1].upper() + hint[1:]
+    elif hint:
+        message += ":"
+    sys.stderr.write(f"afterword: {message}{f' {hint}' if hint else ''}\n")
     sys.exit(code)

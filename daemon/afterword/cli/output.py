@@ -2,6 +2,7 @@
 
 import functools
 import json
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -38,8 +39,20 @@ def _printable(text: str) -> str:
 
 
 def say(text: str = "") -> None:
-    """A line of result."""
+    """A line of result; at once, also where nobody looks at a terminal."""
     sys.stdout.write(clean(text) + "\n")
+    sys.stdout.flush()
+
+
+def command_name() -> str:
+    """How this program is called from here: by its name, or by its path where the name would not find it."""
+    given = Path(sys.argv[0])
+    return "afterword" if given.name != "afterword" or shutil.which("afterword") == str(given) else str(given)
+
+
+def amount(count: int, noun: str) -> str:
+    """`1 section`, `2,000 sections`."""
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
 def note(text: str) -> None:

@@ -33,11 +33,12 @@ def init(vault: Path | None, zone: str | None, *, yes: bool, as_json: bool, conf
     if not plan.exists and not yes and sys.stdin.isatty():
         note(f"A vault will be made at {plan.vault}: {len(plan.files)} files, days counted in {plan.zone}.")
         click.confirm("Go on?", default=True, abort=True, err=True)
-    setup.apply(plan, config.places, machine_name(config))
+    setup.apply(plan, config.places, machine_name(config), config.vault)
     if as_json:
         say_json("init", {"vault": str(plan.vault), "zone": plan.zone, "created": not plan.exists})
     elif plan.exists:
-        say(f"{plan.vault} is a vault already; nothing was changed.")
+        used = "nothing was changed" if plan.vault == config.vault else "it is the one in use now"
+        say(f"{plan.vault} is a vault already; {used}.")
     else:
         say(f"Made the vault {plan.vault}. Next: afterword up")
 

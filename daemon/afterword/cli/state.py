@@ -150,6 +150,26 @@ def config_show(*, as_json: bool, config: Config) -> None:
             )
 
 
+@config.command("set", short_help="Change a setting in the config file.")
+@click.argument("name", metavar="SECTION.KEY")
+@click.argument("value")
+@json_option
+@config_option
+def config_set(name: str, value: str, *, as_json: bool, config: Config) -> None:
+    """Change a setting in the config file; every other byte of the file stays.
+
+    \b
+    afterword config set segment.settle 5m
+    """
+    from afterword.app.config import set_value
+
+    set_value(config, name, value)
+    if as_json:
+        say_json("config set", {"name": name, "value": value, "file": str(config.places.config_file)})
+    else:
+        say(f"{name} is set in {config.places.config_file}.")
+
+
 @config.command("path", short_help="Where the files are.")
 @json_option
 @config_option
@@ -168,8 +188,10 @@ def config_path(*, as_json: bool, config: Config) -> None:
 
 @click.command(short_help="Which version this is.")
 @json_option
-def version(*, as_json: bool) -> None:
+@config_option
+def version(*, as_json: bool, config: Config) -> None:
     """Which version this is, and of what it is made."""
+    del config
     if not as_json:
         say(f"afterword {__version__}")
         return

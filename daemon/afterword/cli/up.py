@@ -14,7 +14,7 @@ from afterword.app import passes, setup
 from afterword.app.config import Config, load
 from afterword.app.program import Program, machine_name, writer
 from afterword.cli.commands import WATCH, imported
-from afterword.cli.output import bars, config_option, json_option, note, say, say_json
+from afterword.cli.output import amount, bars, command_name, config_option, json_option, note, say, say_json
 from afterword.cli.remote import by_daemon
 from afterword.domain.errors import Exit, NotSetUp
 from afterword.domain.settings import duration_us
@@ -102,7 +102,8 @@ def ingest(*, harness: str | None, as_json: bool, config: Config) -> None:
     if as_json:
         say_json("ingest", done)
     else:
-        say(f"Read {done['files']:,} files: {done['new']:,} new items." + _problems(done))
+        say(f"Read {amount(done['files'], 'file')}: {amount(done['new'], 'new item')}.")
+        _worries(done)
 
 
 def _settle(given: str | None) -> int | None:
@@ -124,31 +125,41 @@ def _tell_summary(summary: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         say_json("up", summary)
         return
-    written = summary["sections"]["appended"]
-    say(
-        f"{summary['new']:,} new items from {summary['files']:,} files, {written:,} sections written."
-        + _problems(summary)
-    )
+    new, read = amount(summary["new"], "new item"), amount(summary["files"], "file")
+    say(f"{new} from {read}, {amount(summary['sections']['appended'], 'section')} written.")
+    _worries(summary)
 
 
 def _welcome(program: Program, summary: dict[str, Any]) -> None:
     total = summary["ledger"]
     for view in program.capture.views:
         if view.present:
-            say(f"  {view.label:12} " + (f"{len(view.found):,} files" if view.reads else "found, not read yet"))
+            say(f"  {view.label:12} " + (amount(len(view.found), "file") if view.reads else "found, not read yet"))
+    written = summary["sections"]["appended"]
     say(
-        f"Took in {total['sessions']:,} sessions with {total['items']:,} items;"
-        f" {summary['sections']['appended']:,} sections are in the daily notes."
+        f"Took in {amount(total['sessions'], 'session')} with {amount(total['items'], 'item')};"
+        f" {amount(written, 'section')} {'is' if written == 1 else 'are'} in the daily notes."
     )
     if not total["items"]:
         say("No history of Claude Code or Codex was found yet; it is taken in as soon as there is some.")
-    say(f"Vault: {program.vault}" + _problems(summary))
-    say("Try:   afterword search WORDS    afterword status    afterword doctor")
+    say(f"Vault: {program.vault}  (open this folder in Obsidian as a vault)")
+    _worries(summary)
+    name = command_name()
+    say(f"Try:   {name} search WORDS    {name} status    {name} doctor")
 
 
-def _problems(done: dict[str, Any]) -> str:
-    count = done["problems"]
-    return f"\n{count} files could not be read; `afterword doctor` names them." if count else ""
+def _worries(done: dict[str, Any]) -> None:
+    """What a person should know beside the result."""
+    if done["problems"]:
+        note(f"{amount(done['problems'], 'file')} could not be read; `{command_name()} doctor` names them.")
+    waiting = done.get("pending", {})
+    if done.get("vault_problem"):
+        note(f"Notes were not all written: {done['vault_problem']}. Nothing is lost, they are written later.")
+    elif waiting.get("sessions"):
+        note(
+            f"{amount(waiting['sessions'], 'session')} changed so lately that more may come; the write-up follows when"
+            " they rest (`--settle 0` writes it now)."
+        )
 
 
 def _demo(*, as_json: bool) -> int:
@@ -171,13 +182,5 @@ def _demo(*, as_json: bool) -> int:
         say(f"  {note_path}")
     say("Three searches to try:")
     for words in SEARCHES:
-        say(f"  HOME={home} {_program()} search {shlex.join(words)}")
+        say(f"  HOME={home} {command_name()} search {shlex.join(words)}")
     return Exit.DONE
-
-
-def _program() -> str:
-    import shutil
-    import sys
-
-    name = Path(sys.argv[0])
-    return "afterword" if shutil.which("afterword") == str(name) else str(name)

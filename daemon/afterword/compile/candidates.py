@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from afterword.compile import cues
+from afterword.compile.heads import affirms, headed, labelled_part, leans
+from afterword.compile.matter import stems, substance
 from afterword.compile.rank import Centre, terms
 from afterword.compile.sentences import Sentence, normal, sentences
 from afterword.domain.digest import DigestInput, Passage
@@ -20,6 +22,10 @@ ECHO_BUDGET = 2_000_000
 _ECHO_SHARE = 20_000
 _ECHO_LEAST = 25
 _SOON = 12
+_LEAST_MATTER = 2
+_EMPTY_WORDS = 9
+_EMPTY_EAST = 16
+_SETTLED = 2.0
 _WORK = frozenset((Kind.COMMAND, Kind.OUTPUT, Kind.READ, Kind.EDIT, Kind.CALL))
 
 
@@ -59,11 +65,29 @@ class Candidate:
     short: bool
     technical: bool
     cues: dict[str, float]
+    block: int
+    """The number of its paragraph in its passage."""
+    said: str
+    """The text without a person's leading "OK, and"."""
+    leans: bool
+    """Understood only together with the sentence before it."""
+    empty: bool
+    """Assent, thanks or a farewell without content of its own."""
+    matter: int
+    """How many words of it name something."""
+    stems: frozenset[str]
     terms: list[str]
     bag: frozenset[str]
     points: dict[str, float] = field(default_factory=dict)
+    done: bool = False
+    """To be done, and reported as done later on."""
     weak: bool = False
     """Chosen for where it stands and how it is built, without a cue phrase."""
+
+    @property
+    def thin(self) -> bool:
+        """Whether it does not say what it is about: "Options?", "Write it"."""
+        return self.matter < _LEAST_MATTER
 
     @property
     def request_like(self) -> bool:
@@ -89,6 +113,8 @@ class Session:
     """Turn → how many edits."""
     edited_at: list[int]
     replied: frozenset[int]
+    worked: frozenset[int]
+    """The turns in which something was run, read or edited."""
     outputs: list[tuple[int, str]]
 
     def of_turn(self, turn: int) -> list[Candidate]:
@@ -102,6 +128,28 @@ class Session:
         before = self.candidates[c.order - 1]
         return before if not before.person and before.question and before.next_prompt == c.at else None
 
+    def before(self, c: Candidate) -> Candidate | None:
+        """The sentence before it in the same passage."""
+        found = self.candidates[c.order - 1] if c.order else None
+        return found if found and found.at == c.at else None
+
+    def after(self, c: Candidate) -> Candidate | None:
+        """The sentence after it in the same paragraph."""
+        found = self.candidates[c.order + 1] if c.order + 1 < len(self.candidates) else None
+        return found if found and found.at == c.at and found.block == c.block else None
+
+    def said_before(self, c: Candidate) -> Candidate | None:
+        """What the agent said last before this opening sentence of a person."""
+        before = self.candidates[c.order - 1] if c.opens and c.order else None
+        return before if before and not before.person and before.next_prompt == c.at else None
+
+    def proposed_before(self, c: Candidate) -> Candidate | None:
+        """What the agent proposed last before this sentence of a person."""
+        for other in reversed(self.candidates[max(0, c.order - 30) : c.order]):
+            if not other.person and other.next_prompt == c.at and other.cue("proposal") and not other.question:
+                return other
+        return None
+
     def edits_after(self, at: int) -> bool:
         """Whether files are edited soon after this passage."""
         n = bisect.bisect_left(self.edited_at, at)
@@ -112,6 +160,10 @@ class Session:
         start = self.requests[c.turn].at if 0 <= c.turn < len(self.requests) else 0
         n = bisect.bisect_left(self.edited_at, start)
         return n >= len(self.edited_at) or self.edited_at[n] > c.at
+
+    def goes_on(self, c: Candidate) -> bool:
+        """Whether something is run, read or edited in a later turn."""
+        return bool(self.worked) and max(self.worked) > c.turn
 
     def answered(self, turn: int) -> bool:
         return turn in self.replied
@@ -178,6 +230,7 @@ def read(segment: DigestInput) -> Session:
         edits=edits,
         edited_at=[at for at, passage in enumerate(segment.passages) if passage.kind is Kind.EDIT],
         replied=frozenset(replied),
+        worked=frozenset(turn_of[at] for at, passage in enumerate(segment.passages) if passage.kind in _WORK),
         outputs=_outputs(segment.passages),
     )
 
@@ -262,7 +315,10 @@ def _candidate(order: int, source: _Source, sentence: Sentence, language: str, *
     person = source.passage.kind is Kind.PROMPT
     prose = cues.is_prose(sentence.text)
     words = terms(sentence.text)
-    said = cues.past_approval(sentence.text) if person else sentence.text
+    said = headed(sentence.text, language) if person else sentence.text
+    announced = labelled_part(sentence.text) or cues.heading_part(cues.label(sentence.text))
+    announced = announced or cues.heading_part(sentence.heading)
+    weights = cues.lexicon().weigh(said, person=person, language=language)
     return Candidate(
         order=order,
         at=source.at,
@@ -275,17 +331,30 @@ def _candidate(order: int, source: _Source, sentence: Sentence, language: str, *
         closing=source.closing and not person,
         opens=opens,
         untried=source.untried,
-        listed=sentence.listed or bool(cues.label(sentence.text)),
-        announced=cues.heading_part(cues.label(sentence.text)) or cues.heading_part(sentence.heading),
+        listed=sentence.listed or bool(labelled_part(sentence.text) or cues.label(sentence.text)),
+        announced=announced,
         box=sentence.box,
         question=cues.is_question(sentence.text, person=person),
         prose=prose,
         short=len(sentence.text) < 16 and len(words) < 5,
         technical=cues.is_technical(sentence.text),
-        cues=cues.lexicon().weigh(said, person=person, language=language),
+        cues=weights,
+        block=sentence.block,
+        said=said,
+        leans=leans(said, language),
+        empty=_is_empty(sentence.text, said, weights, person=person),
+        matter=substance(said),
+        stems=stems(said),
         terms=words,
         bag=frozenset(words),
     )
+
+
+def _is_empty(text: str, said: str, weights: dict[str, float], *, person: bool) -> bool:
+    if weights.get("empty") and len(said.split()) <= _EMPTY_WORDS and (" " in said or len(said) <= _EMPTY_EAST):
+        return True
+    settled = max(weights.get("decision", 0.0), weights.get("action", 0.0))
+    return person and affirms(text) and substance(said) < _LEAST_MATTER and settled < _SETTLED
 
 
 def _outputs(passages: Sequence[Passage]) -> list[tuple[int, str]]:

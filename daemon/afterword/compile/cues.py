@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 
-from afterword.compile import phrases, smalltalk, tasks
+from afterword.compile import passing, phrases, smalltalk, tasks
 from afterword.compile.sentences import words
 
 _TOKEN = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
@@ -21,6 +21,16 @@ _GAP = 4
 _NEVER = re.compile(r"(?!)")
 _ANNOUNCES = {"pl": re.compile(r"\w{3,}ę$"), "ru": re.compile(r"\w{3,}[юу]$")}
 """Language → how a first word ends by which an agent announces what it will do ("sprawdzę", "проверю")."""
+_WILL_DO = {"pl": re.compile(r"\w{3,}uję$"), "ru": re.compile(r"\w{4,}ую$")}
+_DID = {"pl": re.compile(r"\w{3,}ł[ae]m$")}
+"""Language → how the first person reads wherever it stands: what he is going to do, what he did."""
+_TOLD = {
+    "pl": re.compile(r"\w{2,}[aiyęą]ł[aioy]?$|\w{2,}(?:ali|ili|yli|eli)$"),
+    "ru": re.compile(r"\w{3,}[аеиыя]л[аио]?(?:с[ья])?$"),
+}
+_WISHED = re.compile(r"\b(?:żeby|aby|by|gdyby|чтобы|бы)\b", re.IGNORECASE)
+"""Language → the third person of the past: somebody tells, unless it is a wish."""
+_FIRST_WORDS = 4
 
 
 class Cue(NamedTuple):
@@ -68,6 +78,8 @@ class Lexicon:
         words = [text[a:b].lower().replace("’", "'") for a, b in spans]
         lead = 0
         while lead < len(words) - 1 and lead < 3 and words[lead] in _FILLERS:
+            if words[lead] == "i" and language != "pl":
+                break
             lead += 1
         for n, word in enumerate(words):
             for cue in self._candidates(word):
@@ -79,8 +91,14 @@ class Lexicon:
                     # "We should" of a person is a wish for now; only plain deferrals are left for later.
                     halved = person and cue.part == "action" and cue.weight <= 2
                     hits.setdefault(cue.part, []).append(cue.weight / 2 if halved else cue.weight)
-        if words and not person and _ANNOUNCES.get(language, _NEVER).match(words[lead]):
-            hits.setdefault("chatter", []).append(1.0)
+        if words and not person:
+            will, did = _WILL_DO.get(language, _NEVER), _DID.get(language, _NEVER)
+            if _ANNOUNCES.get(language, _NEVER).match(words[lead]) or any(map(will.match, words[:_FIRST_WORDS])):
+                hits.setdefault("chatter", []).append(1.0)
+            if any(map(did.match, words)):
+                hits.setdefault("done", []).append(2.0)
+        elif any(map(_TOLD.get(language, _NEVER).match, words)) and not _WISHED.search(text):
+            hits.setdefault("observe", []).append(1.0)
         if self._inside and _EAST.search(text):
             for part, weight, pattern in self._inside:
                 if pattern.search(text):
@@ -147,6 +165,11 @@ def lexicon() -> Lexicon:
             ("limit", smalltalk.LIMIT),
             ("connect", smalltalk.CONNECT),
             ("self", smalltalk.SELF),
+            ("empty", passing.EMPTY),
+            ("order", passing.ORDER),
+            ("now", passing.NOW),
+            ("need", passing.NEED),
+            ("doing", passing.DOING),
         )
     )
 
@@ -170,7 +193,7 @@ def heading_part(heading: str) -> str:
     return ""
 
 
-_LABEL = re.compile(r"([^\W\d][\w' -]{2,30})[:：]\s+\S")
+_LABEL = re.compile(r"([^\W\d][\w' -]{1,30})(?:[:：]\s+|：)\S")
 
 
 def label(text: str) -> str:
@@ -198,27 +221,6 @@ _INJECTION = re.compile(
     r"|(?:忽略|无视).{0,8}(?:指令|指示|提示)|指示を無視",
     re.IGNORECASE,
 )
-
-
-_APPROVAL = re.compile(
-    r"(?:hi|hey|hello|cześć|hej|привет|היי|hallo|salut|bonjour|hola|ciao|olá|wow ok|great find|good find|ok ship it"
-    r"|sounds good|makes sense|looks good|fair enough|good|great|nice|perfect|ok|okay|agreed|yes|yeah|no|right|true"
-    r"|sure"
-    r"|dobrze|dobra|świetnie|tak|nie|хорошо|отлично|да|нет|ок|ладно|טוב|כן|לא|אוקיי|מצוין"
-    r"|gut|ja|nein|in ordnung|passt|bien|d'accord|oui|non|vale|sí|no|bene|sì|certo|bom|sim|não)"
-    r"(?:[,;:!.]|\s*[—–-])\s*(?:but|and|so|then|also)?\s*",
-    re.IGNORECASE,
-)
-
-
-_JOINING = re.compile(r"^(?:and|also|but|so|oh|and also|und|i|oraz|а|и|et|y|e)\s+(?=\w)", re.IGNORECASE)
-
-
-def past_approval(text: str) -> str:
-    """The sentence without a leading "hey," or "sounds good, but"; the whole where too little would be left."""
-    rest = _APPROVAL.sub("", text, count=1) if _APPROVAL.match(text) else text
-    rest = _JOINING.sub("", rest, count=1)
-    return rest if len(rest.split()) >= 3 else text
 
 
 _LATIN_TERM = re.compile(r"`[^`]+`|\d|\b[A-Z]{2,}|\w[._/]\w|[a-z][A-Z]|--\w|\w_\w")
@@ -303,4 +305,6 @@ def language(text: str) -> str:
     for word in _TOKEN.findall(text.lower()):
         counts[word] = counts.get(word, 0) + 1
     points = {code: sum(counts.get(word, 0) for word in row.split()) for code, row in smalltalk.STOPWORDS.items()}
+    for code, letters in smalltalk.LETTERS.items():
+        points[code] += sum(map(letters.__contains__, text.lower()))
     return max(points, key=lambda code: (points[code], code == "en"))

@@ -63,21 +63,99 @@ _ERROR_LINES = (
     ),
 )
 
-_WORDS = {
-    "en": ("failed", "then passed", "then `{other}` passed", "after editing {paths}"),
-    "pl": ("nie przeszło", "potem przeszło", "potem przeszło `{other}`", "po zmianie {paths}"),
-    "ru": ("упало", "затем прошло", "затем прошло `{other}`", "после правки {paths}"),
-    "he": ("נכשל", "ואז עבר", "ואז עבר `{other}`", "אחרי עריכת {paths}"),
-    "de": ("schlug fehl", "lief dann durch", "dann lief `{other}` durch", "nach Änderung an {paths}"),
-    "fr": ("a échoué", "puis a réussi", "puis `{other}` a réussi", "après modification de {paths}"),
-    "es": ("falló", "luego pasó", "luego pasó `{other}`", "tras editar {paths}"),
-    "it": ("fallito", "poi riuscito", "poi riuscito `{other}`", "dopo la modifica di {paths}"),
-    "pt": ("falhou", "depois passou", "depois passou `{other}`", "após editar {paths}"),
-    "ja": ("が失敗", "その後成功", "その後 `{other}` が成功", "{paths} の編集後"),
-    "zh": ("失败", "之后通过", "之后 `{other}` 通过", "修改 {paths} 后"),
-    "ko": ("실패", "이후 통과", "이후 `{other}` 통과", "{paths} 수정 후"),
+
+class _Template(NamedTuple):
+    same: str
+    """The same command passed later."""
+    other: str
+    """Another form of it passed later."""
+    error: str
+    edits: str
+    unedited: str = ""
+
+
+_TEMPLATES = {
+    "en": _Template(
+        "{command} failed{error}, then passed{edits}",
+        "{command} failed{error}, then {other} passed{edits}",
+        " ({error})",
+        " after editing {paths}",
+    ),
+    "pl": _Template(
+        "{command} nie przeszło{error}, a{edits} przeszło",
+        "{command} nie przeszło{error}, a{edits} przeszło {other}",
+        " ({error})",
+        " po zmianie {paths}",
+        " potem",
+    ),
+    "ru": _Template(
+        "{command}: сначала ошибка{error},{edits} успешно",
+        "{command}: ошибка{error},{edits} {other} успешно",
+        " ({error})",
+        " после правки {paths}",
+        " затем",
+    ),
+    "he": _Template(
+        "{command} נכשל{error}, ו{edits} עבר",
+        "{command} נכשל{error}, ו{edits} {other} עבר",
+        " ({error})",
+        "אחרי עריכת {paths}",
+        "אחר כך",
+    ),
+    "de": _Template(
+        "{command} schlug fehl{error} und lief{edits} durch",
+        "{command} schlug fehl{error},{edits} lief {other} durch",
+        " ({error})",
+        " nach Änderung an {paths}",
+        " danach",
+    ),
+    "fr": _Template(
+        "{command} a échoué{error}, puis a réussi{edits}",
+        "{command} a échoué{error}, puis {other} a réussi{edits}",
+        " ({error})",
+        " après modification de {paths}",
+    ),
+    "es": _Template(
+        "{command} falló{error} y luego pasó{edits}",
+        "{command} falló{error} y luego pasó {other}{edits}",
+        " ({error})",
+        " tras editar {paths}",
+    ),
+    "it": _Template(
+        "{command} è fallito{error}, poi è riuscito{edits}",
+        "{command} è fallito{error}, poi è riuscito {other}{edits}",
+        " ({error})",
+        " dopo la modifica di {paths}",
+    ),
+    "pt": _Template(
+        "{command} falhou{error} e depois passou{edits}",
+        "{command} falhou{error} e depois {other} passou{edits}",
+        " ({error})",
+        " após editar {paths}",
+    ),
+    "ja": _Template(
+        "{command} は失敗した{error}が、{edits}成功した",
+        "{command} は失敗した{error}が、{edits} {other} が成功した",
+        "（{error}）",
+        "{paths} を編集すると",
+        "その後",
+    ),
+    "zh": _Template(
+        "{command} 失败{error}，{edits}通过",
+        "{command} 失败{error}，{edits} {other} 通过",
+        "（{error}）",
+        "修改 {paths} 后",
+        "之后",
+    ),
+    "ko": _Template(
+        "{command} 명령이 실패했으나{error} {edits} 통과했다",
+        "{command} 명령이 실패했으나{error} {edits} {other} 명령이 통과했다",
+        "({error})",
+        "{paths} 수정 후",
+        "이후",
+    ),
 }
-"""Language → failed, passed, another one passed, the edits between."""
+"""Language → the sentence of a fix. Commands stand in it without backticks: the note would show them escaped."""
 
 
 def fixes(passages: Sequence[Passage], language: str) -> list[Fix]:
@@ -103,16 +181,16 @@ def _fix(before: list[_Run], passing: _Run, passages: Sequence[Passage], languag
     if not edits:
         edits = [p for p in passages[before[0].at : passing.at] if p.kind is Kind.EDIT and p.path]
     paths = list(dict.fromkeys(_short_path(p.path or "") for p in edits))
-    words = _WORDS.get(language, _WORDS["en"])
+    shown = ", ".join(paths[:3]) + ("…" if len(paths) > 3 else "")
+    template = _TEMPLATES.get(language, _TEMPLATES["en"])
     command = cut(last.command, MAX_COMMAND).replace("`", "'")
     other = cut(passing.command, MAX_COMMAND).replace("`", "'")
-    text = f"`{command}` {words[0]}"
-    if error:
-        text += f" ({cut(error.error.removeprefix('E '), MAX_ERROR)})"
-    text += ", " + (words[1] if other == command else words[2].format(other=other))
-    if paths:
-        shown = ", ".join(paths[:3]) + ("…" if len(paths) > 3 else "")
-        text += " " + words[3].format(paths=shown)
+    text = (template.same if other == command else template.other).format(
+        command=command,
+        other=other,
+        error=template.error.format(error=cut(error.error.removeprefix("E "), MAX_ERROR)) if error else "",
+        edits=template.edits.format(paths=shown) if paths else template.unedited,
+    )
     failing_item, passing_item = passages[last.at].item, passages[passing.at].item
     ids = [error.error_item] if error else []
     ids += [failing_item, passing_item, *(p.item for p in edits[:3])]
@@ -169,19 +247,32 @@ def _failed(command: Passage, output: Sequence[Passage], error: str) -> bool | N
             return None
 
 
+_LOOP = re.compile(r"\s*(?:for|select|case)\s\S+\s+in\b")
+_CONTROL = re.compile(r"\s*(?:(?:while|until|if|elif|do|then|else|!)\s+|[({]+\s*)+")
+_CLOSING = words("done fi esac } ) wait")
+
+
 def _main(command: str) -> list[str]:
-    """The words of the part of a command line that does the work."""
-    line = next((part for part in command[:2000].split("\n") if part.strip() and not part.lstrip().startswith("#")), "")
+    """The words of the part of a command line that does the work; of a loop that is its body."""
+    lines = [part for part in command[:2000].split("\n") if part.strip() and not part.lstrip().startswith("#")]
+    if not lines:
+        return []
+    looped = _LOOP.match(lines[0]) or _CONTROL.match(lines[0])
     words: list[str] = []
-    for part in re.split(r"&&|;|\|\|", line):
-        words = re.split(r"\s\d?>|\s\||<<", " " + part)[0].split()
+    for part in re.split(r"&&|;|\|\|", " ; ".join(lines) if looped else lines[0]):
+        if _LOOP.match(part):
+            continue
+        part = _CONTROL.sub("", part, count=1) if _CONTROL.match(part) else part  # noqa: PLW2901
+        words = re.split(r"\s\d?>|\s\||<<|\s&(?:\s|$)", " " + part)[0].split()
+        if words and words[-1].endswith(")") and "(" not in words[-1]:
+            words[-1] = words[-1].rstrip(")")
         while words and (_ASSIGNMENT.match(words[0]) or words[0] in _WRAPPERS):
             words = words[1:]
         if words and words[0] == "timeout":
             words = words[2:]
         if len(words) > 2 and words[0].startswith("python") and words[1] == "-m":
             words = words[2:]
-        if words and words[0].rsplit("/", 1)[-1] not in _TRIVIAL:
+        if words and words[0] and words[0].rsplit("/", 1)[-1] not in _TRIVIAL | _CLOSING:
             return words
     return []
 

@@ -15,11 +15,15 @@ from afterword.domain.items import Kind
 from afterword.domain.segments import Segment, cut
 from afterword.domain.slugs import project_of, slug
 from afterword.redact.redactor import Redactor
+from afterword.redact.text import Redacted
 from afterword.store.ledger import registers, segments, sessions
 from afterword.store.ledger.ledger import Ledger, RecordKind
 from afterword.store.ledger.segments import DigestRecord, Dirty, Entry, SectionRecord
 
 _log = logging.getLogger(__name__)
+
+# What is ours in the records written here: a person's own patterns must not break it.
+_PLAIN = ("session", "made_of", "engine", "items", "day", "time", "harness", "project", "origin", "withdrawn_by")
 
 _AGAIN_MAX_US = 30_000_000
 _FAILED_AGAIN_US = 600_000_000
@@ -69,7 +73,7 @@ class Flush:
             return settle_us == 0 or now_us - found.changed_us >= settle_us or found.row in ended
 
         dirty = segments.dirty_sessions(self._ledger)
-        todo = [d for d in dirty if settled(d) or self._due_us(d) <= now_us]
+        todo = [d for d in dirty if self._failed.get(d.row, 0) <= now_us and (settled(d) or self._due_us(d) <= now_us)]
         made = 0
         for done, session in enumerate(todo):
             if stop():
@@ -77,6 +81,7 @@ class Flush:
             on_progress(done, len(todo))
             try:
                 made += self._session(session, settled=settled(session))
+                self._failed.pop(session.row, None)
             except (sqlite3.Error, OSError):
                 raise
             except Exception:  # noqa: BLE001  # one session that cannot be written up must not keep the others from it
@@ -150,7 +155,8 @@ class Flush:
             key=segment.key,
             harness=session.harness,
             project=project_of(session.facts.cwd),
-            title=session.facts.title,
+            # Without a title of its own a session is called by its first prompt, which may be another session's.
+            title=session.facts.title if session.facts.title_rank else "",
             passages=tuple(map(self._passage, live)),
             reports=tuple(map(self._passage, reported)),
         )
@@ -159,7 +165,10 @@ class Flush:
     def _store(self, session: sessions.Session, segment: Segment, record: DigestRecord, entries: list[Entry]) -> bool:
         """Store a digest and its section; whether the section says something new."""
         digest = registers.put(
-            self._ledger, RecordKind.DIGEST, segment.key, self._redactor.document(msgspec.to_builtins(record))
+            self._ledger,
+            RecordKind.DIGEST,
+            segment.key,
+            self._redactor.document(msgspec.to_builtins(record), plain=_PLAIN),
         )
         self._ledger.derive((RecordKind.DIGEST, digest.row), [(RecordKind.ITEM, entry.row) for entry in entries])
         before = registers.get(self._ledger, RecordKind.SECTION, segment.key)
@@ -174,10 +183,16 @@ class Flush:
             digest=record.digest,
         )
         after = registers.put(
-            self._ledger, RecordKind.SECTION, segment.key, self._redactor.document(msgspec.to_builtins(section))
+            self._ledger,
+            RecordKind.SECTION,
+            segment.key,
+            self._redactor.document(msgspec.to_builtins(section), plain=_PLAIN),
         )
         self._ledger.derive((RecordKind.SECTION, after.row), [(RecordKind.DIGEST, digest.row)])
         return before is None or before.rev != after.rev
+
+    def _document(self, record: DigestRecord | SectionRecord) -> Redacted:
+        return self._redactor.document(msgspec.to_builtins(record), plain=_PLAIN)
 
     def _withdraw(self, session: sessions.Session, cuts: list[Segment]) -> int:
         """Withdraw sections of this session whose segment is no longer there, or has no live prompt any more."""
@@ -189,7 +204,10 @@ class Flush:
             by = _successor(record, list(standing.values())) or register.key
             gone = msgspec.structs.replace(record, withdrawn_by=by)
             registers.put(
-                self._ledger, RecordKind.SECTION, register.key, self._redactor.document(msgspec.to_builtins(gone))
+                self._ledger,
+                RecordKind.SECTION,
+                register.key,
+                self._redactor.document(msgspec.to_builtins(gone), plain=_PLAIN),
             )
             made += 1
         return made

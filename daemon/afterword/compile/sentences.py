@@ -16,6 +16,8 @@ class Sentence(NamedTuple):
     listed: bool
     box: str
     """The checkbox of its list item: "" none, " " open, "x" done."""
+    block: int = 0
+    """The number of its paragraph or list item."""
 
 
 def words(row: str) -> frozenset[str]:
@@ -39,11 +41,11 @@ _COLON = (":", "：")
 def sentences(text: str) -> list[Sentence]:
     """The prose sentences of a markdown text, in order."""
     found: list[Sentence] = []
-    for raw, heading, listed, box in _blocks(text):
+    for block, (raw, heading, listed, box) in enumerate(_blocks(text)):
         for piece in split(raw):
             clean = plain(piece)
             if clean:
-                found.append(Sentence(piece, clean, heading, listed, box))
+                found.append(Sentence(piece, clean, heading, listed, box, block))
     return found
 
 
@@ -106,20 +108,29 @@ def _blocks(text: str) -> Iterator[tuple[str, str, bool, str]]:
     yield from close()
 
 
+_UNFINISHED = words(
+    "a an the of to in on at by with from for and or than as und oder der die das den dem mit von für ein eine w z na "
+    "do od i oraz или и в на с к от для de la le les du et ou el los las y o il lo e con di um uma com … ..."
+)
+"""Words no statement ends with, and the mark of something left out in its middle."""
+
+
 def _wrapped(before: str, after: str) -> bool:
     """Whether a line break is only a wrapped line and not the end of a statement."""
     if before.endswith(_COLON):
         return False
-    return len(before) >= 60 or after[0].islower() or before[-1] in ",;(、，-–"
+    if len(before) >= 60 or after[0].islower() or before[-1] in ",;(、，-–":
+        return True
+    return before.count("(") > before.count(")") or before.rsplit(None, 1)[-1].lower() in _UNFINISHED
 
 
 _MASKED = re.compile(r"`[^`]*`|https?://\S+")
 _END = re.compile(r"[.!?…]+[\"'”’»)\]*_]*(?=\s|$)|[。！？｡]+[」』”’）)*]*|[।؟۔]+(?=\s|$)")
 _ABBREVIATIONS = words(
     "e.g i.e vs cf approx resp fig incl esp dr mr mrs ms prof st z.b d.h bzw ca vgl evtl ggf u.a nr np tzn tj m.in tzw "
-    "pkt т.е т.к напр см др стр рис p.ex p.ej pág sr sra sig dott es eg ie ex max min"
+    "pkt т.е т.к напр см др стр рис p.ex p.ej pág sr sra sig dott eg ie ex max min"
 )
-_OPEN_ENDED = words("etc itd itp usw ecc т.д т.п et al")
+_OPEN_ENDED = words("etc itd itp usw ecc т.д т.п et al es")
 """Abbreviations that may also end a sentence."""
 
 
@@ -144,6 +155,8 @@ def _ends(masked: str, start: int, end: re.Match[str]) -> bool:
     after = masked[end.end() : end.end() + 2].lstrip()[:1]
     if not after:
         return True
+    if end.start() == 0 or masked[end.start() - 1] == " ":
+        return False  # something is left out in the middle: "SELECT … FOR UPDATE"
     word = masked[max(start, masked.rfind(" ", max(start, end.start() - 24), end.start()) + 1) : end.start()]
     whole = word.strip("(«„\"'[")
     word = whole.lower()

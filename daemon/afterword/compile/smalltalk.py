@@ -81,7 +81,8 @@ CHATTER: Table = {
 PROPOSAL: Table = {
     "all": {
         2: (
-            "i suggest | i'd suggest | i recommend | i'd recommend | i propose | i would use | i would go"
+            "i suggest | i'd suggest | ^i would | ^i'd | i'd also | i recommend | i'd recommend | i propose"
+            " | i would use | i would go"
             " | i'd go with | my suggestion | my recommendation | recommendation | the best option | i'd use"
             " | should i | shall i | shall we | should we | want me to | proponuję | sugeruję | rekomenduję"
             " | polecam | czy mam | предлагаю | рекомендую | советую | мне | אני מציע | אני ממליץ | מציע | ממליץ"
@@ -146,12 +147,14 @@ OBSERVE: Table = {
             " | נתקע* | ^יופי | ^מצוין | תודה | שוב | מקבלים | funktioniert nicht | fehler | schlägt fehl | hängt"
             " | stürzt | ^prima | danke | immer noch | schon wieder | bei mir | ne marche pas | erreur | plante"
             " | échoue | merci | ^parfait | arrivent | no funciona | falla | cuelga | gracias | llegan"
-            " | non funziona | errore | fallisce | grazie | não funciona | erro | falha | obrigado"
+            " | non funziona | errore | fallisce | grazie | não funciona | erro | falha | obrigado | war | waren"
+            " | wurde | wurden | hatte | hatten | était | étaient | avait | avaient | a été | ont été | era | fue"
+            " | había | estaba | erano | aveva | è stato | foi | tinha | estava | היה | הייתה | היו"
         )
     },
     "inside": {
         1: (
-            "失敗します|エラー|ありがとう|了解|なりました|問題が|できません|报错|失败|没有结果|谢谢|不工作|문제가"
+            "ました。|でした。|失敗します|エラー|ありがとう|了解|なりました|問題が|できません|报错|失败|没有结果|谢谢|不工作|문제가"
             "|실패|오류|감사|안 됩|급합"
         )
     },
@@ -268,9 +271,19 @@ STOPWORDS: dict[str, str] = {
     "en": "the and is to of that with for it this we was not are be on but when you have so now",
     "pl": "nie się jest że na do i w z to po dla jak ale już tylko teraz trzeba przez czy są było",
     "de": "der die und das ist nicht ein zu mit den wir auf für es im von dass noch eine wird nur",
-    "fr": "le la les et est pas une des que pour dans sur avec on du en il ne qui mais",
-    "es": "el los las y es no una que para en con por se del lo pero más está hay al",
-    "it": "il gli e è non una che per di con si del della ma più sono nel alla anche",
-    "pt": "o os as e é não uma que para em com por se do da mas mais está no ao",
+    "fr": "le la les de un et est pas une des que pour dans sur avec on du en il ne qui mais",
+    "es": "el la los las de un y es no una que para en con por se del lo pero más está hay al",
+    "it": "il la un gli e è non una che per di con si del della ma più sono nel alla anche",
+    "pt": "o os as de um e é não uma que para em com por se do da mas mais está no ao",
 }
 """Common words by which a Latin-script language is told."""
+
+LETTERS: dict[str, str] = {
+    "pl": "ąćęłńśźż",
+    "de": "äöüß",
+    "fr": "àâçèêîœûù",
+    "es": "ñ¿¡áíú",
+    "it": "ìòùà",
+    "pt": "ãõâêç",
+}
+"""Letters by which it is told where the sample is short."""

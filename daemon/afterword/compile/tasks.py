@@ -30,7 +30,7 @@ ACTION: Table = {
             " | not included | not handled | not tested | needs a fix | has to become | in spring | in summer"
             " | in autumn | in winter | in january | in february | in march | in april | in june | in july"
             " | in august | in september | in october | in november | in december | by monday | by friday"
-            " | before *ing anything | should follow | is missing | are missing | still lacks | remains open"
+            " | before *ing anything | should follow | still lacks | remains open"
             " | can wait | somebody … has to | somebody … should | someone … has to | somebody … must"
             " | somebody … needs | will need | i'd still | on monday | on tuesday | on wednesday | on thursday"
             " | on friday | @later | ^remaining | ^pending | ^later | ^tomorrow | next week | tomorrow"
@@ -43,6 +43,7 @@ ACTION: Table = {
             "should be | needs to be | need to | needs to | have to be | remains | we should | should also"
             " | worth adding | would be good to | once we"
         ),
+        1.5: "is missing | are missing",
         1: "still | for now | later | should | must | after | remaining | before",
     },
     "pl": {
@@ -219,12 +220,14 @@ DONE: Table = {
         2: (
             "is *ed | are *ed | has been | have been | is written | are written | ^fixed | ^added | ^moved"
             " | ^replaced | ^updated | ^implemented | ^created | ^removed | ^changed | ^wrote | ^renamed"
-            " | ^refactored | ^deployed | ^merged | ^done | ^rewrote | ^split | i've | i added | i fixed | i moved"
+            " | ^refactored | ^deployed | ^merged | ^done | ^rewrote | ^split | i've | i *ed | i also *ed | i ran"
+            " | i also ran | i took | i put | i added | i fixed | i moved"
             " | i replaced | i changed | i updated | i removed | i wrote | i rewrote | i renamed | now passes"
             " | now pass | now works | now runs | works now | is green | are green | tests pass | now uses"
             " | now returns | now has | is now | are now | passes now | went from | dropped from | down to"
             " | no longer | now reads | now takes | now fails | now lives | ^switched | ^converted | ^dropped"
-            " | ^extracted | green again | is fixed | are fixed | ^bumped | ^migrated | succeeded"
+            " | ^extracted | green again | as expected | since then | is fixed | are fixed | ^bumped | ^migrated"
+            " | succeeded"
         ),
         1: "now | pass | passes | added | fixed | moved | replaced | updated | works",
     },

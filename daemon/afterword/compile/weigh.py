@@ -5,15 +5,23 @@ with, unless it orders work or tells what is the case, settles something; what t
 before it edits, in the third person and with a cause or a limit in it, explains something.
 """
 
+import re
+from collections import Counter
 from collections.abc import Sequence
 
 from afterword.compile.candidates import Candidate, Session
-from afterword.compile.cues import is_yes
+from afterword.compile.cues import is_yes, lexicon
 from afterword.compile.fixes import Fix
+from afterword.compile.heads import affirms, unlabelled
+from afterword.compile.matter import stems
 
 THRESHOLD = 2.0
 PARTS = ("action", "decision", "lesson")
 _ANNOUNCED = 2.5
+_FOUND = -1.1
+"""For what is said to be open before the work begins: it is what the work is about."""
+_PLAIN, _BEYOND_DOUBT = 2.5, 3.0
+"""The weights of phrases that are hardly ever, and of those that are never used but for a decision."""
 
 
 def part_of(c: Candidate) -> str:
@@ -30,31 +38,80 @@ def weigh(session: Session, fixed: Sequence[Fix]) -> None:
     """Fill in the points of every sentence for each part."""
     windows = [(fix.failed, fix.passed + 6) for fix in fixed]
     last_turn = max((c.turn for c in session.candidates), default=0)
-    first = session.requests[0].at if session.requests else -1
+    first = _first_said(session)
     for c in session.candidates:
         if c.question or not c.prose:
             continue
+        if c.empty or (not c.person and affirms(c.text)):
+            continue
         if c.person:
-            _weigh_person(c, first)
+            _weigh_person(c, first, session.language)
         elif not ("chatter" in c.cues and not c.listed and max(map(c.cue, PARTS)) <= 2.5):
             _weigh_agent(c, session, last=c.turn == last_turn, fixing=any(a <= c.at <= b for a, b in windows))
         _announce(c)
     _accept_proposals(session)
+    _settle(session)
 
 
-def _weigh_person(c: Candidate, first: int) -> None:
+def _first_said(session: Session) -> int:
+    """Where the prompt stands that says what the matter is: the first with a word of it."""
+    for turn, request in enumerate(session.requests):
+        said = any(c.person and c.at == request.at and not c.thin for c in session.of_turn(turn))
+        if said or turn in session.worked:
+            return request.at
+    return session.requests[0].at if session.requests else -1
+
+
+_ASIDE = re.compile(
+    r"(?:[,;–—]\s*(?:because|since|so that|otherwise|or else|bo|żeby|aby|gdyż|inaczej|weil|damit|sonst|denn|car|sinon"
+    r"|pour|porque|para|si no|perché|altrimenti|pois|потому|чтобы|иначе|כי|כדי|אחרת)|\b(?:when|if|unless|until)\s+(?:it"
+    r"|they|this|that|one|nothing))\b.*",
+    re.IGNORECASE,
+)
+
+
+_MYSELF = re.compile(r"[,;–—]\s*(?:i|i'll|i'd|ich|je|j'|yo|io|eu|я|אני)\b.*", re.IGNORECASE)
+_FOR_NOW = re.compile(
+    r"\b(?:for|not|until|by) now\b|\bna razie\b|\bпока\b|\bvorerst\b|pour l'instant|por ahora|per ora|por enquanto"
+    r"|בינתיים|一旦|当面|暂时|일단",
+    re.IGNORECASE,
+)
+
+
+def _to_do(c: Candidate, language: str) -> float:
+    """The points as an action: what is told as a reason, a condition or of oneself is none."""
+    if not c.cue("action"):
+        return 0.0
+    main = _ASIDE.sub("", c.said)
+    main = _MYSELF.sub("", main) if c.cue("request") else main
+    if main == c.said:
+        return c.cue("action")
+    return lexicon().weigh(main, person=c.person, language=language).get("action", 0.0)
+
+
+def _weigh_person(c: Candidate, first: int, language: str) -> None:
     hedge = 0.5 * c.cue("hedge")
     decision, lesson = 1.25 * c.cue("decision"), 1.1 * c.cue("lesson")
-    action = c.cue("action") - (0.4 if c.cue("action") < 3 else 0.0)
+    action = _to_do(c, language)
+    action -= 0.4 if action < 3 else 0.0
     limits = 0.5 * bool(c.cue("limit")) + 0.4 * c.technical + 0.3 * bool(c.cue("connect"))
-    if c.cue("request"):
-        standing, lesson = 0.0, 0.0
+    passing = (c.cue("now") > c.cue("action") and not _FOR_NOW.search(c.said)) or c.cue("need") or c.cue("doing")
+    if c.cue("request") or c.cue("order") or passing:
+        standing = 0.0
+        lesson = 0.0 if c.cue("request") else lesson
     elif c.cue("observe") or "chatter" in c.cues or c.short:
         standing = 0.0
-    elif c.at == first:
+    elif c.at <= first:
         standing = 0.0 if c.opens else 1.2 + limits
     else:
         standing = 2.0 + limits
+    if (c.cue("order") and c.cue("decision") < _BEYOND_DOUBT) or (c.cue("doing") and c.cue("decision") < _PLAIN):
+        decision = 0.0
+    if c.at <= first:
+        # What is the matter is told with "instead of" and "no longer" as well; deadlines are those of the work ahead.
+        decision = decision if c.cue("decision") >= (_BEYOND_DOUBT if c.opens else _PLAIN) else 0.0
+        action -= 1.5
+    action -= 1.0 if c.cue("need") else 0.0
     if action >= THRESHOLD:
         standing = 0.0
     c.weak = max(decision, lesson) < THRESHOLD
@@ -67,7 +124,7 @@ def _weigh_person(c: Candidate, first: int) -> None:
 
 def _weigh_agent(c: Candidate, session: Session, *, last: bool, fixing: bool) -> None:
     hedge, done = 0.75 * c.cue("hedge"), c.cue("done")
-    decision, lesson, action = c.cue("decision"), c.cue("lesson"), c.cue("action")
+    decision, lesson, action = c.cue("decision"), c.cue("lesson"), _to_do(c, session.language)
     if lesson and fixing:
         lesson += 0.5
     standing = 0.8 + 0.4 * (not c.cue("self")) + 0.4 * c.technical + 0.5 * bool(c.cue("limit"))
@@ -80,12 +137,16 @@ def _weigh_agent(c: Candidate, session: Session, *, last: bool, fixing: bool) ->
         standing = 0.0
     elif c.untried:
         standing -= 0.5
+    if c.cue("proposal") and not c.announced:
+        standing, lesson = 0.0, 0.0
+    standing -= 0.4 if c.leans and not c.opens else 0.0
     c.weak = max(decision, lesson) < THRESHOLD
     lesson = max(lesson, standing) + 0.3 * min(lesson, standing)
     if decision >= 1.5 and c.cue("lesson"):
         decision += 0.4
     if action:
         action += (1.0 if last and not c.opens else 0.5 if last else 0.0) if c.closing else -1.0
+        action += _FOUND if not last and session.diagnosing(c) and session.goes_on(c) else 0.0
         action -= 0.8 if done >= 2 else 0.0
     size = -0.5 if c.short or len(c.text) > 240 else 0.0
     c.points = {"decision": decision - hedge + size, "lesson": lesson - hedge + size, "action": action + size}
@@ -111,20 +172,69 @@ def _accept_proposals(session: Session) -> None:
     for c in session.candidates:
         if c.cue("proposal") and c.prose and not c.question and not c.person:
             proposals.setdefault(c.next_prompt, []).append(c)
+    affirmed = {c.at for c in session.candidates if c.person and c.opens and affirms(c.text)}
     for prompt in session.prompts:
-        for c in proposals.get(prompt.at, [])[-2:] if is_yes(prompt.text) else []:
+        said_yes = is_yes(prompt.text) or prompt.at in affirmed
+        for c in proposals.get(prompt.at, [])[-2:] if said_yes else []:
+            if c.points.get("action", 0.0) >= THRESHOLD:
+                continue
             c.points["decision"] = max(c.points.get("decision", 0.0), 0.0) + 3.0
             c.weak = False
 
 
-def is_done(session: Session, c: Candidate) -> bool:
-    """Whether an action was reported as done, or asked for again, later in the segment."""
+_CLAUSE = re.compile(r"\s*[,;:–—(。：、]")
+_ENOUGH = 2
+_LOOKED_AT = 200
 
-    def same(other: Candidate, least: float) -> bool:
-        return other.points.get("action", 0.0) < THRESHOLD and session.centre.overlap(c.bag, other.bag) >= least
 
-    return any(
-        same(other, 0.6) if other.person else other.cue("done") >= 1 and other.prose and same(other, 0.45)
-        for other in session.candidates
-        if other.at > c.at and (not other.person or other.turn > max(0, c.turn))
-    )
+def wanted(c: Candidate, language: str) -> frozenset[str]:
+    """The stems of what an action says is to be done: those of the clause that says so, or of the first with enough."""
+    text = unlabelled(c.said, "action")
+    clauses = _CLAUSE.split(text)
+    open_ones = [n for n, part in enumerate(clauses) if _action(part, language) >= THRESHOLD]
+    first = ""
+    for part in clauses[open_ones[0] :] if open_ones else clauses:
+        first = f"{first} {part}"
+        if len(stems(first)) >= _ENOUGH:
+            return stems(first)
+    return stems(text)
+
+
+def _action(text: str, language: str) -> float:
+    return lexicon().weigh(text, person=False, language=language).get("action", 0.0)
+
+
+def _settle(session: Session) -> None:
+    """Mark the actions that are reported as done, or asked for again, later; a report of them explains nothing."""
+    actions = [c for c in session.candidates if part_of(c) == "action"][-_LOOKED_AT:]
+    if not actions:
+        return
+    reports: dict[str, list[Candidate]] = {}
+    asked = [c for c in session.candidates if c.person and not c.thin and c.points.get("action", 0.0) < THRESHOLD]
+    for other in session.candidates:
+        if _may_report(other):
+            for stem in other.stems:
+                reports.setdefault(stem, []).append(other)
+    for c in actions:
+        to_do = wanted(c, session.language)
+        common = Counter(other.order for stem in to_do for other in reports.get(stem, ()) if other.at > c.at)
+        told = [session.candidates[order] for order, count in common.items() if _reported(to_do, count, session, order)]
+        c.done = bool(told) or any(_asked_again(session, c, other) for other in asked)
+        for other in sorted(told, key=lambda other: other.order)[:1]:
+            if other.weak and other.points.get("lesson", 0.0) >= THRESHOLD:
+                other.points["lesson"] = 0.0
+
+
+def _may_report(c: Candidate) -> bool:
+    if c.person or c.question or c.announced == "action" or c.points.get("action", 0.0) >= THRESHOLD:
+        return False
+    return (c.prose or c.cue("done") >= 1) and not (c.cue("proposal") or c.cue("hedge") or c.untried)
+
+
+def _reported(to_do: frozenset[str], common: int, session: Session, order: int) -> bool:
+    least = 0.5 if session.candidates[order].cue("done") >= 1 else 0.75
+    return common >= min(_ENOUGH, len(to_do)) and common / len(to_do) >= least
+
+
+def _asked_again(session: Session, c: Candidate, other: Candidate) -> bool:
+    return other.at > c.at and other.turn > max(0, c.turn) and session.centre.overlap(c.bag, other.bag) >= 0.6

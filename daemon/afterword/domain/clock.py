@@ -12,6 +12,7 @@ from afterword.domain.errors import UsageError
 Clock: TypeAlias = Callable[[], int]
 """Now, in UTC microseconds."""
 
+SECOND_US = 1_000_000
 DAY_US = 86_400_000_000
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _FIRST_US = -62_000_000_000_000_000  # in the year 5

@@ -4,13 +4,16 @@ Terms with punctuation (`--force-with-lease`, `tests/test_health.py`) and phrase
 so that what comes back holds them as they were typed.
 """
 
+import contextlib
 import math
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
 from afterword.domain.clock import DAY_US
+from afterword.domain.errors import DataError
 from afterword.domain.items import KIND_BY_WORD, ROLE_OF, Kind
 from afterword.index.query import Term, parse, prose_match, tool_match
 from afterword.index.snippet import snippet
@@ -77,21 +80,28 @@ def search(ledger: Ledger, state: Path, query: str, filters: Filters, *, limit: 
     Live items before abandoned ones; hidden copies never.
     """
     terms = parse(query)
-    if not fulltext.attach(ledger, state):
-        return Answer([], 0, cut=False, complete=False)
     try:
-        complete = fulltext.complete(ledger)
-        found = list(_candidates(ledger, terms, filters, now_us))
-        # Each of the two tables may have been cut.
-        cut = len(found) >= CANDIDATES_MAX
-        literals = [term.literal for term in terms if term.literal]
-        found.sort(key=lambda c: (-c.score, -c.row))
-        if literals:
-            found = [c for c in found if _holds(ledger, c.row, literals)]
-        hits = [_hit(ledger, c, terms) for c in found[:limit]]
-        return Answer(hits, len(found), cut=cut, complete=complete)
+        if not fulltext.attach(ledger, state):
+            return Answer([], 0, cut=False, complete=False)
+        return _answer(ledger, terms, filters, limit=limit, now_us=now_us)
+    except sqlite3.DatabaseError as err:
+        raise DataError(f"the full text is damaged: {err}", "run `afterword up --once`: it is made again") from err
     finally:
-        ledger.db.execute("DETACH text0")
+        with contextlib.suppress(sqlite3.Error):
+            ledger.db.execute("DETACH text0")
+
+
+def _answer(ledger: Ledger, terms: list[Term], filters: Filters, *, limit: int, now_us: int) -> Answer:
+    complete = fulltext.complete(ledger)
+    found = list(_candidates(ledger, terms, filters, now_us))
+    # Each of the two tables may have been cut.
+    cut = len(found) >= CANDIDATES_MAX
+    literals = [term.literal for term in terms if term.literal]
+    found.sort(key=lambda c: (-c.score, -c.row))
+    if literals:
+        found = [c for c in found if _holds(ledger, c.row, literals)]
+    hits = [_hit(ledger, c, terms) for c in found[:limit]]
+    return Answer(hits, len(found), cut=cut, complete=complete)
 
 
 def _candidates(ledger: Ledger, terms: list[Term], filters: Filters, now_us: int) -> Iterator[_Candidate]:

@@ -9,6 +9,7 @@ _BARE = re.compile(
     # A separator ends the value when a space or the next name follows; else it belongs to the value.
     rb"|[,;&](?![\s\"'`<>,;)}\]&|\\]|$|(?:amp;)?[A-Za-z0-9_.%\[\]-]{1,64}[=:]))*"
 )
+_SEPARATOR = re.compile(rb"[,;&]")
 _LINE = re.compile(rb"(?:[^\s\"'`\\]|\\[^nrtu\"'\\/\s])*")
 _USERINFO = re.compile(rb"(?:[^\s\"'`<>/@\\]*@)*")
 _PEM_BODY = re.compile(
@@ -24,6 +25,12 @@ _PAIRS = {
     b"\xc2\xab": b"\xc2\xbb",
     b"\xe3\x80\x8c": b"\xe3\x80\x8d",
 }
+NEXT = re.compile(rb"\\{0,15}[\"'`]?(?:[ \t]{0,4},[ \t\r\n]{0,24}|[ \t]{1,4})(\\{0,15}[\"'`])?")
+"""Between two values of a list."""
+NAMED = re.compile(rb"[=:](?!=|[\s\"'`,;)\]}]|$)|[=:(]$")
+"""What stands in a list of values is a name with its own value."""
+LISTED = {"password": "strict", "env": "strict", "key": "mention", "weak": "mention"}
+"""A rule's check → how strictly the values after the first are judged."""
 _QUOTED_LIMIT = 4096
 _PEM_LIMIT = 65536
 
@@ -38,7 +45,14 @@ def bare(data: bytes, at: int) -> int:
 
 def line(data: bytes, at: int) -> int:
     """The end of an unquoted value that a space ends, whatever else is in it."""
-    return _run(_LINE, data, at)
+    end = _run(_LINE, data, at)
+    return end - 1 if end > at and data[end - 1] in b";," else end
+
+
+def cut(data: bytes, at: int, end: int) -> int:
+    """Where an unquoted value that is known to reach `at` may end before `end`: at a separator in it, else -1."""
+    found = _SEPARATOR.search(data, at, end)
+    return found.start() if found else -1
 
 
 def quoted(data: bytes, at: int, opener: bytes) -> int:

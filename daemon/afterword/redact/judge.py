@@ -29,6 +29,8 @@ class Value:
     quoted: bool = False
     after: str = ""
     tight: bool = False
+    rest: str = ""
+    """`after` and a little more."""
 
 
 _UUID = re.compile(r"\{?[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\}?")
@@ -40,7 +42,7 @@ _VARIABLE = re.compile(
     r"|(?:%[-+0-9.]*[sdifrxq][:/ ]?)+|%\(.*|%\{.*"
     r"|\{\{.*|\{[A-Za-z_%][^{}]*\}.*|<.*>|<[A-Za-z_].*|#\{.*|@\{.*|\[[A-Za-z _-]+\]|:[a-z_]+|@[A-Za-z_]+"
     r"|(?:op|vault|ssm|env|file|ref|secretsmanager|awssm|bw|pass)://?.*|(?:env|file|vault|secret|ref|ssm)[:.].*"
-    r"|!(?:vault|secret|env|Ref|Sub|GetAtt).*|__[A-Za-z0-9_]+__|\.\.\..*",
+    r"|!(?:vault|secret|env|Ref|Sub|GetAtt).*|__[A-Za-z0-9_]+__|\.\.\.[A-Za-z_.]*",
     re.DOTALL,
 )
 _CODE = re.compile(
@@ -52,7 +54,10 @@ _CALL = re.compile(r"[&*!]*(?:new |await )?[^\W\d][\w.:>?!-]*(?:\(|\[|\{|<[A-Z]|
 _PATTERN = re.compile(
     r"\[\^|\\[wdsSWDbB]|\[[A-Za-z0-9]-[A-Za-z0-9]|\.\*|\.\+|\(\?|\{\d+,\d*\}|^\^.*\$$|^/.*/[gimsuy]*$"
 )
-_MASKED = re.compile(r"[xX]{4}|\*{3}|•{2}|●{2}|…|\.{3}|-{4}|_{4}|#{4}|0{8}|1234567890123|(.)\1{5}")
+_MASK = re.compile(
+    r"[xX]{4,}|\*{3,}|•{2,}|●{2,}|…+|\.{3,}|-{4,}|_{4,}|#{4,}|0{8,}|0?123456789(?:0(?:123)?)?(?!\d)|(.)\1{5,}"
+)
+_STARS = re.compile(r"[*•●…]")
 _RUN = re.compile(r"(.)\1*")
 _MARKUP = re.compile(r"</|/>|=>|\(\)|;$|&&|\|\||===")
 _PATH = re.compile(r"(?:\.{0,2}/|~/|[A-Za-z]:[\\/])[\w@. +-]*(?:[\\/][\w@. +-]*)*")
@@ -96,11 +101,17 @@ def _is_word(part: str) -> bool:
 
 
 def placeholder(text: str) -> bool:
-    """Whether the value stands for one: a variable, a mask, words such as `your-api-key`."""
-    if _VARIABLE.fullmatch(text) or _MASKED.search(text) or _RUN.fullmatch(text):
+    """Whether all of the value stands for one: a variable, a mask, words such as `your-api-key`."""
+    if _VARIABLE.fullmatch(text) or _RUN.fullmatch(text):
         return True
     if len(set(text)) <= 3 and len(text) >= 6:
         return True
+    if _MASK.search(text):
+        shown = [part for part in re.split(r"[\W_]+", _MASK.sub(" ", text)) if part]
+        # A card's last digits are shown beside stars.
+        if not shown or (_STARS.search(text) and all(len(part) <= 4 for part in shown)):
+            return True
+        text = " ".join(shown)
     words = [hump.lower() for hump in _HUMPS.findall(text)]
     letters = [word for word in words if not word.isdigit()]
     if not letters:
@@ -211,6 +222,9 @@ def _mixed(word: str) -> bool:
     return digit and (lower or upper) and not wordish(word)
 
 
+_UNSPEAKABLE = re.compile(r"(?i:[bcdfghjklmnpqrstvwxz]{6})")
+
+
 def strict(value: Value) -> bool:
     """A value after a mere mention: letters and digits and a third class, and no word."""
     text = value.text.rstrip(".,:;")
@@ -258,26 +272,71 @@ def key(value: Value) -> bool:
         return len(text) >= 12 and not special
     if special and not wordish(text):
         return len(text) >= 12 and any(c in "+/=!@#$%^&*~" for c in text) and not _IDENTIFIER.fullmatch(text)
-    return value.quoted and len(text) >= 16 and not wordish(text) and lower and upper
+    return len(text) >= 16 and not special and _letters(value)
+
+
+def _letters(value: Value) -> bool:
+    """Whether a value of letters alone is no word and no name."""
+    text = value.text
+    if not text.isascii() or _spelled(text.lower()):
+        return False
+    if (value.quoted or value.tight) and not wordish(text):
+        return True
+    if text.islower() or text.isupper():
+        return value.quoted or bool(_UNSPEAKABLE.search(text))
+    return False
 
 
 def weak(value: Value) -> bool:
     """A value that looks random, after a word that has other uses."""
     text = value.text
-    if len(text) < 8 or _UUID.fullmatch(text) or not key(value):
+    if len(text) < 8 or not key(value):
+        return (value.tight or value.quoted) and sum(map(str.isdigit, text)) >= 2 and brief(value)
+    if _UUID.fullmatch(text):
         return False
     if len(text) < 12:
         _, _, digit, special = _classes(text)
-        return digit and special and any(c in "!@#$%^&*+?~" for c in text)
+        return (digit and special and any(c in "!@#$%^&*+?~" for c in text)) or (
+            (value.tight or value.quoted) and sum(map(str.isdigit, text)) >= 2 and brief(value)
+        )
     return _opaque(text)
 
 
+def brief(value: Value) -> bool:
+    """A short value with a number in it, as a person chooses one: `hunter2`, and not `version2`."""
+    text = value.text.rstrip(".,:;")
+    if not 6 <= len(text) <= 16 or not _BRIEF.fullmatch(text) or _excluded(value):
+        return False
+    word = re.sub(r"[0-9]", "", text).lower()
+    return bool(word) and text.lower() not in TECH and not _spelled(word) and not _NUMBER.fullmatch(text)
+
+
+_BRIEF = re.compile(r"[A-Za-z][A-Za-z0-9]*[0-9][A-Za-z0-9]*")
+
+
 def prefixed(value: Value) -> bool:
-    """A value with a provider's prefix: anything but a mask."""
-    text = value.text
-    if _MASKED.search(text) or re.search(r"(?i)your|example|placeholder|insert|replace|dummy", text):
-        return text.endswith("EXAMPLE") and text[:4] in ("AKIA", "ASIA")
-    return len(set(text[-16:])) >= 6 or len(set(text)) >= 10
+    """A value with a provider's prefix: anything but masks and the words of an invitation."""
+    parts = [part for part in re.split(r"[\W_]+", _MASK.sub(" ", value.text)) if not _filler(part)]
+    unlike = "".join(parts)
+    return len(unlike) >= 8 and (len(set(unlike[-16:])) >= 6 or len(set(unlike)) >= 10)
+
+
+def _filler(part: str) -> bool:
+    """Whether a part of a token is its prefix, or made of words."""
+    return len(part) <= 5 or _spelled(re.sub(r"[0-9]", "", part).lower())
+
+
+def _spelled(letters: str) -> bool:
+    """Whether the letters are known words, one after the other."""
+    if not letters.isalpha() or len(letters) > 64:
+        return False
+    reached = [True] + [False] * len(letters)
+    for end in range(2, len(letters) + 1):
+        reached[end] = any(
+            reached[start] and (letters[start:end] in EXPLICIT or letters[start:end] in NEUTRAL)
+            for start in range(max(0, end - 16), end - 1)
+        )
+    return reached[-1]
 
 
 def opaque(value: Value) -> bool:
@@ -296,7 +355,25 @@ def _calls(text: str) -> bool:
 
 def option(value: Value) -> bool:
     """The value of a command's `--password`; a word after a space may be prose."""
-    return env(value) and (value.tight or value.quoted or any(c.isdigit() for c in value.text))
+    text = value.text
+    return env(value) and (
+        value.tight
+        or value.quoted
+        or not wordish(text)
+        or any(c.isdigit() for c in text)
+        or (len(text) >= 8 and not _spelled(text.lower()) and bool(_ARGUMENT_ENDS.match(value.rest)))
+    )
+
+
+_ARGUMENT_ENDS = re.compile(r" ?[;|&\r\n\"']|\\[nrt\"]| --?[A-Za-z]|$")
+
+
+def given(value: Value) -> bool:
+    """A value where a command takes a password and nothing else."""
+    text = value.text
+    if len(text) < 3 or placeholder(text) or _URL.fullmatch(text) or _CODE.match(text) or _CALL.match(text):
+        return False
+    return not re.fullmatch(r"[0-9]{1,5}|[0-9.]*(?::[0-9]+)+", text)
 
 
 def pair(value: Value) -> bool:
@@ -362,6 +439,8 @@ CHECKS: dict[str, Callable[[Value], bool]] = {
     "weak": weak,
     "env": env,
     "option": option,
+    "given": given,
+    "brief": brief,
     "pair": pair,
     "prefixed": prefixed,
     "opaque": opaque,

@@ -4,18 +4,31 @@ from __future__ import annotations
 
 from typing import Final
 
-from afterword.redact.rule import LEFT, Rule
+from afterword.redact.rule import END, GLUED, LEFT, Rule
 
 _IS: Final = r"[\"']?[ \t]{0,8}[:=][ \t]{0,8}[\"']?"
 
 PROVIDERS: Final[tuple[Rule, ...]] = (
     # Clouds
-    Rule("aws-access-key", rf"{LEFT}((?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{{16}})\b", ("akia", "asia", "abia", "acca"), 1),
+    # Anything may touch it but what could make it a part of a longer run of the same letters.
+    Rule(
+        "aws-access-key",
+        r"(?:^|[^A-Z0-9])((?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16})(?:$|[^A-Z0-9])",
+        ("akia", "asia", "abia", "acca"),
+        1,
+    ),
     Rule("aws-secret-key", r"(?:AKIA|ASIA)[A-Z0-9]{16}[\"',;: \t|]{1,6}([A-Za-z0-9/+]{40})", ("akia", "asia"), 1),
-    Rule("google-key", rf"{LEFT}(AIza[A-Za-z0-9_-]{{35}})", ("aiza",), 1, "prefixed"),
+    Rule(
+        "google-key",
+        r"[a-z](AIza[A-Za-z0-9_-]{35})(?:$|[^A-Z0-9+/])",
+        ("aiza",),
+        1,
+        "prefixed",
+    ),
+    Rule("google-key", rf"{GLUED}(AIza[A-Za-z0-9_-]{{35}})", ("aiza",), 1, "prefixed"),
     Rule("google-oauth", r"ya29\.[A-Za-z0-9_-]{20,}", ("ya29.",), 0, "prefixed"),
     Rule("google-client-secret", r"GOCSPX-[A-Za-z0-9_-]{20,}", ("gocspx-",), 0, "prefixed"),
-    Rule("google-refresh-token", rf"{LEFT}(1//0[A-Za-z0-9_-]{{30,}})", ("1//0",), 1, "prefixed"),
+    Rule("google-refresh-token", rf"{GLUED}(1//0[A-Za-z0-9_-]{{30,}})", ("1//0",), 1, "prefixed"),
     Rule(
         "azure-key",
         r"(?i:AccountKey|SharedAccessKey|SharedSecret)(?:=|%3[dD])([A-Za-z0-9+/%]{30,}={0,2})",
@@ -29,6 +42,21 @@ PROVIDERS: Final[tuple[Rule, ...]] = (
         1,
     ),
     Rule(
+        "azure-sas",
+        r"(?:[?&;]|\\u0026|%26)(?:amp;)?sig(?:=|%3[dD])([A-Za-z0-9%+/_-]{12,}={0,2})",
+        ("?sig", "&sig", ";sig", "&amp;sig", "amp;sig", "\\u0026sig", "%26sig"),
+        1,
+        "prefixed",
+        near=r"[?&;6](?:amp;)?s[vrp](?:=|%3[dD])",
+    ),
+    Rule(
+        "signed-url",
+        r"X-(?:Amz|Goog)-(?:Signature|Security-Token)(?:=|%3[dD])([A-Za-z0-9%+/_-]{32,}={0,2})",
+        ("x-amz-s", "x-goog-s"),
+        1,
+        "prefixed",
+    ),
+    Rule(
         "azure-client-secret",
         rf"{LEFT}([A-Za-z0-9_~.-]{{3}}[78]Q~[A-Za-z0-9_~.-]{{31,34}})",
         (),
@@ -37,7 +65,7 @@ PROVIDERS: Final[tuple[Rule, ...]] = (
         needs="q~",
     ),
     Rule("digitalocean-token", r"do[opr]_v1_[a-f0-9]{64}", ("doo_v1_", "dop_v1_", "dor_v1_")),
-    Rule("alibaba-key", rf"{LEFT}(LTAI[A-Za-z0-9]{{16,24}})\b", ("ltai",), 1, "opaque"),
+    Rule("alibaba-key", rf"{GLUED}(LTAI[A-Za-z0-9]{{16,24}}){END}", ("ltai",), 1, "opaque"),
     Rule("heroku-key", r"HRKU-[A-Za-z0-9_-]{30,}", ("hrku-",)),
     Rule(
         "heroku-key",
@@ -74,7 +102,7 @@ PROVIDERS: Final[tuple[Rule, ...]] = (
     Rule("rubygems-token", r"rubygems_[a-f0-9]{48}", ("rubygems_",)),
     Rule("crates-token", rf"{LEFT}(cio[A-Za-z0-9]{{32}})\b", ("cio",), 1, "opaque"),
     Rule("docker-token", r"dckr_(?:pat|oat)_[A-Za-z0-9_-]{20,}", ("dckr_",), 0, "prefixed"),
-    Rule("jfrog-token", rf"{LEFT}(AKCp[A-Za-z0-9]{{60,}})", ("akcp",), 1, "prefixed"),
+    Rule("jfrog-token", rf"{GLUED}(AKCp[A-Za-z0-9]{{60,}})", ("akcp",), 1, "prefixed"),
     Rule("pulumi-token", r"pul-[a-f0-9]{40}", ("pul-",)),
     Rule("terraform-token", r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{40,}", (), 0, "prefixed", needs=".atlasv1."),
     Rule("circleci-token", r"CCI(?:PAT|PRJ)_[A-Za-z0-9_]{20,}", ("ccipat_", "cciprj_"), 0, "prefixed"),
@@ -90,14 +118,15 @@ PROVIDERS: Final[tuple[Rule, ...]] = (
     Rule("figma-token", r"fig[dour]{1,2}_[A-Za-z0-9_-]{30,}", ("fig",), 0, "opaque"),
     # Models
     Rule("anthropic-key", r"sk-ant-[A-Za-z0-9._-]{16,}", ("sk-ant-",), 0, "prefixed"),
-    Rule("openai-key", rf"{LEFT}(sk-(?:proj|svcacct|admin|or|None)-[A-Za-z0-9._-]{{16,}})", ("sk-",), 1, "prefixed"),
-    Rule("openai-key", rf"{LEFT}(sk-[A-Za-z0-9][A-Za-z0-9._-]{{15,}})", ("sk-",), 1, "opaque"),
+    Rule("openai-key", rf"{GLUED}(sk-(?:proj|svcacct|admin|or|None)-[A-Za-z0-9._-]{{16,}})", ("sk-",), 1, "prefixed"),
+    Rule("openai-key", r"sk-(?:proj|svcacct)-[A-Za-z0-9._-]{16,}", ("sk-",), 0, "opaque"),
+    Rule("openai-key", rf"{GLUED}(sk-[A-Za-z0-9][A-Za-z0-9._-]{{15,}})", ("sk-",), 1, "opaque"),
     Rule("huggingface-token", r"(?:hf|api_org)_[A-Za-z0-9]{30,}", ("hf_", "api_org_"), 0, "prefixed"),
-    Rule("replicate-token", rf"{LEFT}(r8_[A-Za-z0-9]{{30,}})", ("r8_",), 1, "prefixed"),
+    Rule("replicate-token", rf"{GLUED}(r8_[A-Za-z0-9]{{30,}})", ("r8_",), 1, "prefixed"),
     Rule("groq-key", r"gsk_[A-Za-z0-9]{40,}", ("gsk_",), 0, "prefixed"),
-    Rule("xai-key", rf"{LEFT}(xai-[A-Za-z0-9]{{40,}})", ("xai-",), 1, "prefixed"),
+    Rule("xai-key", rf"{GLUED}(xai-[A-Za-z0-9]{{40,}})", ("xai-",), 1, "prefixed"),
     Rule("perplexity-key", r"pplx-[A-Za-z0-9]{40,}", ("pplx-",), 0, "prefixed"),
-    Rule("fireworks-key", rf"{LEFT}(fw_[A-Za-z0-9]{{20,}})\b", ("fw_",), 1, "opaque"),
+    Rule("fireworks-key", rf"{GLUED}(fw_[A-Za-z0-9]{{20,}}){END}", ("fw_",), 1, "opaque"),
     Rule("tavily-key", r"tvly-(?:dev-|prod-)?[A-Za-z0-9]{20,}", ("tvly-",), 0, "opaque"),
     Rule("langsmith-key", r"lsv2_(?:pt|sk)_[a-f0-9]{32}_[a-f0-9]{10}", ("lsv2_",)),
     # Messages, mail, phone
@@ -130,7 +159,7 @@ PROVIDERS: Final[tuple[Rule, ...]] = (
         "opaque",
         needs=".",
     ),
-    Rule("telegram-token", rf"(?:{LEFT}|bot)([0-9]{{8,10}}:AA[A-Za-z0-9_-]{{33}})", (), 1, "prefixed", needs=":aa"),
+    Rule("telegram-token", rf"(?:{GLUED}|bot)([0-9]{{8,10}}:AA[A-Za-z0-9_-]{{33}})", (), 1, "prefixed", needs=":aa"),
     Rule("twilio-key", rf"{LEFT}(SK[0-9a-f]{{32}})\b", ("sk",), 1),
     Rule(
         "twilio-token",
@@ -142,7 +171,7 @@ PROVIDERS: Final[tuple[Rule, ...]] = (
     Rule("mailgun-key", rf"{LEFT}(key-[0-9a-f]{{32}})\b", ("key-",), 1),
     Rule("mailchimp-key", rf"{LEFT}([0-9a-f]{{32}}-us[0-9]{{1,2}})\b", (), 1, needs="-us"),
     Rule("brevo-key", r"xkeysib-[a-f0-9]{64}-[A-Za-z0-9]{16}", ("xkeysib-",)),
-    Rule("resend-key", rf"{LEFT}(re_[A-Za-z0-9]{{8}}_[A-Za-z0-9]{{24}})\b", ("re_",), 1, "opaque"),
+    Rule("resend-key", rf"{GLUED}(re_[A-Za-z0-9]{{8}}_[A-Za-z0-9]{{24}}){END}", ("re_",), 1, "opaque"),
     Rule("postman-key", r"PMAK-[a-f0-9]{24}-[a-f0-9]{34}", ("pmak-",)),
     # Money and shops
     Rule(
@@ -164,7 +193,7 @@ PROVIDERS: Final[tuple[Rule, ...]] = (
     Rule("facebook-token", rf"{LEFT}(EAA[A-Za-z0-9]{{80,}})", ("eaa",), 1, "opaque"),
     Rule("paypal-token", r"access_token\$(?:production|sandbox)\$[a-z0-9]{16}\$[a-f0-9]{32}", ("access_token$",)),
     # Data, observability, work
-    Rule("databricks-token", rf"{LEFT}(dapi[a-f0-9]{{32}}(?:-[0-9])?)\b", ("dapi",), 1),
+    Rule("databricks-token", rf"{GLUED}(dapi[a-f0-9]{{32}}(?:-[0-9])?){END}", ("dapi",), 1),
     Rule("supabase-key", r"sb(?:p|_secret)_[A-Za-z0-9_]{20,}", ("sbp_", "sb_secret_"), 0, "opaque"),
     Rule("planetscale-token", r"pscale_(?:tkn|pw|oauth)_[A-Za-z0-9_.=-]{30,}", ("pscale_",), 0, "prefixed"),
     Rule("neon-key", r"napi_[a-z0-9]{40,}", ("napi_",), 0, "opaque"),
@@ -187,7 +216,9 @@ PROVIDERS: Final[tuple[Rule, ...]] = (
     Rule("dynatrace-token", r"dt0[a-z][0-9]{2}\.[A-Z0-9]{24}\.[A-Z0-9]{64}", ("dt0",)),
     Rule("posthog-key", r"ph[xs]_[A-Za-z0-9]{40,}", ("phx_", "phs_"), 0, "prefixed"),
     Rule("linear-key", r"lin_(?:api|oauth)_[A-Za-z0-9]{32,}", ("lin_api_", "lin_oauth_"), 0, "prefixed"),
-    Rule("notion-token", rf"{LEFT}(secret_[A-Za-z0-9]{{43}}|ntn_[A-Za-z0-9]{{40,}})", ("secret_", "ntn_"), 1, "opaque"),
+    Rule(
+        "notion-token", rf"{GLUED}(secret_[A-Za-z0-9]{{43}}|ntn_[A-Za-z0-9]{{40,}})", ("secret_", "ntn_"), 1, "opaque"
+    ),
     Rule("airtable-token", rf"{LEFT}(pat[A-Za-z0-9]{{14}}\.[a-f0-9]{{64}})", ("pat",), 1),
     Rule("asana-token", rf"{LEFT}([12]/[0-9]{{12,20}}(?:/[0-9]{{12,20}})?:[a-f0-9]{{32}})", ("1/", "2/"), 1),
     Rule("tailscale-key", r"tskey-(?:[a-z]+-)?[A-Za-z0-9]{6,}-[A-Za-z0-9]{16,}", ("tskey-",), 0, "prefixed"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -34,6 +34,9 @@ _MARKER = re.compile(MARKER.pattern.encode())
 _PASSES = 8
 _EXTRA = len(RULES)
 _CHECKS = [CHECKS[rule.check] for rule in RULES]
+_NEAR = [re.compile(rule.near.encode()) if rule.near else None for rule in RULES]
+_NEAR_BYTES = 400
+_TOKEN_BYTES = 256
 
 
 class Redactor:
@@ -218,34 +221,75 @@ class Redactor:
 
 
 def _rule_spans(number: int, search: Search, data: bytes, found: list[Span]) -> None:
-    rule, check = RULES[number], _CHECKS[number]
+    rule, check, near = RULES[number], _CHECKS[number], _NEAR[number]
     at = 0
     size = len(data)
     while at < size:
         match = search(data, at)
         if match is None:
             return
+        first, last = match.span()
         start, end = match.span(rule.group)
+        if near and not near.search(data, _line_start(data, first), first):
+            at = max(start, first + 1)
+            continue
         opener = b""
         if rule.opener:
             opened, opened_end = match.span(rule.opener)
             opener = data[opened:opened_end] if opened >= 0 else b""
+        least = end
         start, end = _extended(rule, data, start, end, opener)
-        if rule.check:
-            text = MARKER.sub("", data[start : min(end, start + LOOK)].decode(errors="replace"))
-            value = Value(
-                text,
-                quoted=bool(opener),
-                after=chr(data[end]) if end < size else "",
-                tight=start > len(opener) and data[start - len(opener) - 1] in b"=:",
-            )
-            if not text or not check(value):
-                # Go on behind the key, not behind the value: the next key may lie in it.
-                at = max(match.span(rule.group)[0], at + 1) if rule.until else max(match.span()[1], at + 1)
-                continue
+        good = not rule.check or _judged(check, data, start, end, opener)
+        if not good and rule.until in ("value", "line") and not opener:
+            shorter = extent.cut(data, least, min(end, start + LOOK))
+            good = shorter >= 0 and _judged(check, data, start, shorter, opener)
+            end = shorter if good else end
+        if not good:
+            # Go on behind the key, not behind the value: the next key may lie in it. A long token is left behind
+            # whole, since to try all that may begin in it would take the square of its length.
+            at = max(start, at + 1) if rule.until else first + 1 if last - first <= _TOKEN_BYTES else last
+            continue
         if end > start:
             found.append((start, end, number))
-        at = max(end, match.span()[1], at + 1)
+            if rule.until == "value" and rule.check in extent.LISTED:
+                end = _listed(number, data, end, found)
+        at = max(end, at + 1)
+
+
+def _judged(check: Callable[[Value], bool], data: bytes, start: int, end: int, opener: bytes) -> bool:
+    text = MARKER.sub("", data[start : min(end, start + LOOK)].decode(errors="replace"))
+    rest = data[end : end + 4].decode("latin-1")
+    tight = start > len(opener) and data[start - len(opener) - 1] in b"=:"
+    return bool(text) and check(Value(text, bool(opener), rest[:1], tight, rest))
+
+
+def _line_start(data: bytes, at: int) -> int:
+    """Where the line of `at` begins, or a bounded way before it; a backslash at its end continues a line."""
+    least = max(0, at - _NEAR_BYTES)
+    here = data.rfind(b"\n", least, at)
+    while here > least and data[least:here].rstrip(b"\r").endswith(b"\\"):
+        here = data.rfind(b"\n", least, here)
+    return max(least, here + 1)
+
+
+def _listed(number: int, data: bytes, end: int, found: list[Span]) -> int:
+    """Add the values that follow one that was found, as in `keys: a, b`; where the last of them ends."""
+    check = CHECKS[extent.LISTED[RULES[number].check]]
+    while True:
+        between = extent.NEXT.match(data, end)
+        if not between:
+            return end
+        start = between.end()
+        opener = between.group(1) or b""
+        until = extent.quoted(data, start, opener) if opener else extent.bare(data, start)
+        if (
+            until - start < 8
+            or extent.NAMED.search(data, start, until + 1)
+            or not _judged(check, data, start, until, opener)
+        ):
+            return end
+        found.append((start, until, number))
+        end = until
 
 
 def _extended(rule: Rule, data: bytes, start: int, end: int, opener: bytes) -> tuple[int, int]:

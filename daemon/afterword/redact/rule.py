@@ -8,6 +8,13 @@ from typing import Final, Literal, TypeAlias
 LEFT: Final = r"(?:\b|\\[nrt])"
 """A boundary, or an escape that ends in a letter, as in the JSON text `\\nghp_…`."""
 
+GLUED: Final = r"(?:\b|_|\\[nrt])"
+"""`LEFT`, or an underscore: for prefixes that no ordinary word ends in."""
+END: Final = r"(?:\b|_)"
+
+OPEN: Final = r"\\{0,15}[\"'`]|“|‘|«|「|%22"
+"""The quote before a value."""
+
 Until: TypeAlias = Literal["", "value", "line", "userinfo", "pem", "pem-tail"]
 
 
@@ -25,3 +32,5 @@ class Rule:
     opener: int = 0
     needs: str = ""
     """Without `starts`: a literal that is somewhere in every match."""
+    near: str = ""
+    """What has to stand before the match on its line. A gap inside the pattern would lose all but the last match."""

@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from afterword.redact.commands import COMMANDS
 from afterword.redact.providers import PROVIDERS
-from afterword.redact.rule import LEFT, Rule
+from afterword.redact.rule import LEFT, OPEN, Rule
 from afterword.redact.words import (
     ENV_WORDS,
     KEY_WORDS,
@@ -44,16 +45,33 @@ def _starts(words: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(chosen)
 
 
+def _escapes(word: str) -> tuple[str, str]:
+    """A word as JSON writes it in ASCII, at any depth: the pattern, and what it begins with.
+
+    The pattern begins with three plain letters or with an escape, of which the last backslash is enough.
+    """
+    lead = len(word) - len(word.lstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"))
+    word = word if lead >= 3 else word[lead:]
+    parts = [re.escape(c) if c.isascii() else rf"\\{{1,8}}u{ord(c):04x}" for c in word]
+    if lead >= 3:
+        return "".join(parts), word[:lead].lower()
+    return rf"\\u{ord(word[0]):04x}" + "".join(parts[1:]), rf"\u{ord(word[0]):04x}"
+
+
+def _escaped(words: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+    found = dict(_escapes(form) for word in words for form in variants(word))
+    return f"(?:{'|'.join(found)})", tuple(sorted(set(found.values())))
+
+
 # What may stand between a key word and its value.
 _SUFFIX = (
-    r"(?:[_-]?[0-9]{1,2}|[_-](?i:production|prod|development|dev|staging|test"
+    r"(?:[sS]|[_-]?[0-9]{1,2}|[_-](?i:production|prod|development|dev|staging|test"
     r"|live|old|new|main|backup|base64|b64|value|plain|raw|ro|rw))?"
 )
 _CLOSE = r"(?:\\{0,15}[\"'`]|%22)?[)\]]{0,2}[*_]{0,2}[?!]?"
 _ASSIGN = r"(?::=|=>|={1,3}|:|->|：|＝|%3[AaDd])"
 _TYPE = r"(?::? ?[&*A-Za-z][A-Za-z0-9_.\[\]|]{0,24} )?"
-_OPEN = r"\\{0,15}[\"'`]|“|‘|«|「|%22"
-_CTOR = r"(?:SecretStr\(|Secret\(|String::from\(|new String\(|[bruBRU@&]{1,2})?"
+_CTOR = r"(?:SecretStr\(|Secret\(|String::from\(|new String\(|[bruBRU@&]{1,2}|[(\[][ \t\r\n]{0,24})?"
 _IS = r"(?:(?: (?:is|was|ist|es|est|to|это)|:| \|)[*_]{0,2}[ \t]{1,4}|是(?::|：)?[ \t]{0,4}|は[ \t]{0,4})"
 _IS_QUOTED = r"(?: (?:is|was|ist|es|est|to|это)|:| =|,|\(| \|)?[*_]{0,2}[ \t]{0,4}"
 _GAP = r"[ \t]{0,24}"
@@ -79,7 +97,7 @@ _S_ANY = tuple(sorted({*_S_PASSWORD, *_S_KEY, *_S_WEAK}))
 
 def _assigned(kind: str, words: str, starts: tuple[str, ...], check: str) -> tuple[Rule, Rule]:
     """`key = value` in every syntax: once for a quoted, once for a bare value."""
-    quoted = rf"{words}{_BETWEEN}{_CTOR}({_OPEN})({_QUOTED_HEAD})"
+    quoted = rf"{words}{_BETWEEN}{_CTOR}({OPEN})({_QUOTED_HEAD})"
     bare = rf"{words}{_BETWEEN}({_BARE_HEAD})"
     return (
         Rule(kind, quoted, starts, 2, check, "value", 1),
@@ -92,7 +110,7 @@ def _mentioned(words: str, starts: tuple[str, ...]) -> tuple[Rule, ...]:
     return (
         Rule(
             "password",
-            rf"{words}{_CLOSE}{_IS_QUOTED}({_OPEN})([^\x00-\x20\"'`\\<>]{{6}})",
+            rf"{words}{_CLOSE}{_IS_QUOTED}({OPEN})([^\x00-\x20\"'`\\<>]{{6}})",
             starts,
             2,
             "strict",
@@ -134,12 +152,10 @@ RULES: Final[tuple[Rule, ...]] = (
     Rule("age-key", r"AGE-SECRET-KEY-(?:PQ-)?1[A-Z0-9]{40,}", ("age-secret-key",)),
     *PROVIDERS,
     # Protocols
-    Rule(
-        "jwt", rf"{LEFT}(eyJ[A-Za-z0-9_-]{{8,1000}}\.[A-Za-z0-9_-]{{8,}}(?:\.[A-Za-z0-9_-]{{1,}}){{0,3}})", ("eyj",), 1
-    ),
+    Rule("jwt", r"(eyJ[A-Za-z0-9_-]{8,1000}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]{1,}){0,3})", ("eyj",), 1),
     Rule(
         "authorization",
-        rf"(?i:authorization){_CLOSE}{_GAP}[:=,]{_GAP}(?:{_OPEN})?(?i:bearer|token|basic|apikey|api-key"
+        rf"(?i:authorization){_CLOSE}{_GAP}[:=,]{_GAP}(?:{OPEN})?(?i:bearer|token|basic|apikey|api-key"
         rf"|digest|negotiate|splunk|key|bot)(?: |%20|\+|=)([A-Za-z0-9._~+/:=-]{{6,}})",
         ("authorization",),
         1,
@@ -185,37 +201,7 @@ RULES: Final[tuple[Rule, ...]] = (
         1,
         "header",
     ),
-    Rule(
-        "basic-auth",
-        r"(?:curl|wget)[^\x00-\x1f]{0,200} (?:-u|--user|--proxy-user)[ =]"
-        r"[\"']?[^\x00-\x20:\"'$]{1,64}:([^\x00-\x20\"'$<{][^\x00-\x20\"'`]{0,127})",
-        ("curl", "wget"),
-        1,
-        "userinfo",
-    ),
-    Rule(
-        "password",
-        r"sshpass[ \t]{1,4}-p[ \t]{0,4}[\"']?([^\x00-\x20\"'$<{][^\x00-\x20\"'`]{2,127})",
-        ("sshpass",),
-        1,
-        "userinfo",
-    ),
-    Rule(
-        "password",
-        r"(?:mysql|mysqldump|mysqladmin|mariadb)[^\x00-\x1f]{0,200} -p([^\x00-\x20\"'$<{-][^\x00-\x20\"'`]{3,127})",
-        ("mysql", "mariadb"),
-        1,
-        "password",
-    ),
-    Rule(
-        "password",
-        r"(?:(?:docker|podman|helm|az|oc)[^\x00-\x1f]{0,80} login[^\x00-\x1f]{0,200} -p"
-        r"|redis-cli[^\x00-\x1f]{0,200} -a) "
-        r"[\"']?([^\x00-\x20\"'$<{-][^\x00-\x20\"'`]{3,127})",
-        ("docker", "podman", "helm", "az", "oc", "redis-cli"),
-        1,
-        "option",
-    ),
+    *COMMANDS,
     Rule(
         "basic-auth",
         r"(?i:auth)[\"']?[ \t]{0,4}[=:][ \t]{0,4}[(\[][ \t]{0,4}\\{0,15}[\"'][^\x00-\x1f\"'\\]{1,64}"
@@ -234,19 +220,31 @@ RULES: Final[tuple[Rule, ...]] = (
         "basic",
     ),
     # Assignments
+    Rule(
+        "aws-secret-key",
+        rf"(?i:secret[_-]?access[_-]?key)[ \t]{{1,8}}(?:{OPEN})?([A-Za-z0-9/+]{{40}})",
+        ("secret",),
+        1,
+        "prefixed",
+    ),
     *_assigned(
         "aws-secret-key", r"(?i:secret[_-]?access[_-]?key|aws[_-]?secret(?:[_-]?key)?)", ("secret", "aws"), "key"
     ),
     *_assigned("password", _PASSWORD, _S_PASSWORD, "password"),
     *_assigned("password", rf"(?:{_SHORT}|{_CAMEL})", SHORT_PASSWORD_WORDS, "password"),
     *_assigned("api-key", _KEY, _S_KEY, "key"),
+    Rule("api-key", rf"{_KEY}{_BETWEEN}([A-Za-z]{{16}})", _S_KEY, 1, "key", "value"),
     *_assigned("secret", _WEAK, _S_WEAK, "weak"),
+    *_assigned("secret", r"(?:\b|_|\\[nrt])(?i:secret)", ("secret",), "brief"),
     *_assigned("password", _PASSWORD_ABROAD, _starts(PASSWORD_WORDS_ABROAD), "password"),
     *_assigned("api-key", _KEY_ABROAD, _starts(KEY_WORDS_ABROAD), "key"),
     *_assigned("secret", _WEAK_ABROAD, _starts(WEAK_WORDS_ABROAD), "weak"),
+    _assigned("password", *_escaped(PASSWORD_WORDS_ABROAD), "password")[0],
+    _assigned("api-key", *_escaped(KEY_WORDS_ABROAD), "key")[0],
+    _assigned("secret", *_escaped(WEAK_WORDS_ABROAD), "weak")[0],
     Rule(
         "password",
-        rf"(?:PASSWORD|PASSWD|PASSPHRASE|_PASS|_PWD){_SUFFIX}=({_OPEN})?([A-Za-z0-9!@#%^&*+?~.,_-][^\x00-\x20\"'`]{{3}})",
+        rf"(?:PASSWORD|PASSWD|PASSPHRASE|_PASS|_PWD){_SUFFIX}=({OPEN})?([A-Za-z0-9!@#%^&*+?~.,_-][^\x00-\x20\"'`]{{3}})",
         ("password", "passwd", "passphrase", "_pass", "_pwd"),
         2,
         "env",
@@ -255,7 +253,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     Rule(
         "secret",
-        rf"(?:{'|'.join(ENV_WORDS)}){_SUFFIX}=({_OPEN})?([A-Za-z0-9+/_.-]{{8}})",
+        rf"(?:{'|'.join(ENV_WORDS)}){_SUFFIX}=({OPEN})?([A-Za-z0-9+/_.-]{{8}})",
         tuple(word.lower() for word in ENV_WORDS),
         2,
         "weak",
@@ -264,7 +262,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     Rule(
         "secret",
-        rf"--[a-z0-9-]{{0,24}}(?:passw(?:or)?d|passphrase|pass)(?:=|[ \t]{{1,4}})({_OPEN})?"
+        rf"--[a-z0-9-]{{0,24}}(?:passw(?:or)?d|passphrase|pass)(?:=|[ \t]{{1,4}})({OPEN})?"
         rf"([^\x00-\x20\"'`$<\\-][^\x00-\x20\"'`\\]{{3}})",
         ("--",),
         2,
@@ -274,7 +272,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     Rule(
         "secret",
-        rf"--[a-z0-9-]{{0,24}}(?:token|secret|key|credential)(?:=|[ \t]{{1,4}})({_OPEN})?"
+        rf"--[a-z0-9-]{{0,24}}(?:token|secret|key|credential)(?:=|[ \t]{{1,4}})({OPEN})?"
         rf"([^\x00-\x20\"'`$<\\-][^\x00-\x20\"'`\\]{{7}})",
         ("--",),
         2,
@@ -286,7 +284,7 @@ RULES: Final[tuple[Rule, ...]] = (
     Rule(
         "secret",
         rf"(?:{_PASSWORD}|{_KEY}|{_WEAK}){_SUFFIX}\\{{0,15}}[\"']?,?(?:[ \t\r\n]|\\n){{0,24}}"
-        rf"(?:\\{{0,15}}[\"'])?(?i:value)(?:\\{{0,15}}[\"'])?{_GAP}[:=]{_GAP}({_OPEN})?([^\x00-\x20\"'`\\<>$]{{4}})",
+        rf"(?:\\{{0,15}}[\"'])?(?i:value)(?:\\{{0,15}}[\"'])?{_GAP}[:=]{_GAP}({OPEN})?([^\x00-\x20\"'`\\<>$]{{4}})",
         _S_ANY,
         2,
         "pair",
@@ -305,13 +303,14 @@ RULES: Final[tuple[Rule, ...]] = (
     *_mentioned(_PASSWORD_ABROAD, _starts(PASSWORD_WORDS_ABROAD)),
     Rule(
         "api-key",
-        rf"(?:{_KEY}|{_WEAK}){_CLOSE}{_IS_QUOTED}({_OPEN})([A-Za-z0-9_+/.=-]{{16}})",
+        rf"(?:{_KEY}|{_WEAK}){_CLOSE}{_IS_QUOTED}({OPEN})([A-Za-z0-9_+/.=-]{{16}})",
         tuple(sorted({*_S_KEY, *_S_WEAK})),
         2,
         "mention",
         "value",
         1,
     ),
+    Rule("api-key", rf"{_KEY}[ \t]{{1,8}}([A-Za-z0-9_+/.=-]{{20}})", _S_KEY, 1, "mention", "value"),
     Rule(
         "api-key",
         rf"(?:{_KEY}|{_WEAK}){_CLOSE}{_IS}([A-Za-z0-9_+/.=-]{{20}})",

@@ -66,7 +66,7 @@ def variants(word: str) -> tuple[str, ...]:
 EXPLICIT = frozenset(
     """
     your yours my example examples sample dummy fake placeholder changeme change insert replace replaceme todo tbd
-    redacted masked hidden here foo bar baz foobar mock mocked stub lorem ipsum xxx abc put enter fill fixme notreal
+    redacted masked hidden here foo bar baz foobar mock mocked stub lorem ipsum xxx put enter fill fixme notreal
     invalid wrong incorrect bad bogus demo
     """.split()  # noqa: SIM905 - a list would fill a page
 )

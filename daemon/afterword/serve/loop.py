@@ -31,12 +31,14 @@ class Daemon:
         self._on_event = on_event
         self._watcher = Watcher()
         self._stopping = False
-        self._sweep_s = duration_us(program.config.settings.capture.sweep) / 1e6
+        self._sweep_s = max(1.0, duration_us(program.config.settings.capture.sweep) / 1e6)
         self._handled: dict[Path, float] = {}
         self._trailing: dict[Path, float] = {}
         self._failures = 0
         self._indexing = False
         """Whether there may be something for the index."""
+        self._look_soon = False
+        self._looked = self._look_took = 0.0
         self._desk = Desk(program, os.environ, self._watcher.wake, self._asked)
 
     def stop(self, _signal: int = 0, _frame: FrameType | None = None) -> None:
@@ -57,15 +59,21 @@ class Daemon:
         next_write_up = 0.0
         try:
             self._desk.open()
-            first(self._asked)
+            self._guard(partial(self._do_first, first))
             while not self._stopping:
                 if self._program.capture.views and self._guard(self._desk.turn):
                     next_write_up = 0.0
                 now = time.monotonic()
+                if self._look_soon:
+                    # Under a storm of new files the looks take at most a part of the time.
+                    next_sweep = min(next_sweep, max(now, self._looked + 5 * self._look_took))
                 if now >= next_sweep:
+                    self._look_soon = False
                     self._guard(self._sweep)
-                    next_sweep = time.monotonic() + self._pause()
-                    next_write_up = 0.0
+                    self._looked = time.monotonic()
+                    self._look_took = self._looked - now
+                    next_sweep = self._looked + self._pause()
+                    next_write_up = min(next_write_up, self._looked)
                 elif now >= next_write_up:
                     self._guard(self._write_up)
                     next_write_up = time.monotonic() + self._due_in()
@@ -81,6 +89,10 @@ class Daemon:
             self._desk.close()
             self._watcher.stop()
 
+    def _do_first(self, first: Callable[[Callable[[], bool]], None]) -> bool:
+        first(self._asked)
+        return False
+
     def _pause(self) -> float:
         """Until the next look at everything: longer after failures, so that a full disk is no busy loop."""
         return min(_BACK_OFF_MAX_S, self._sweep_s * 2**self._failures) if self._failures else self._sweep_s
@@ -89,7 +101,8 @@ class Daemon:
         due_us = self._program.flush.next_due_us()
         if due_us is None:
             return self._sweep_s
-        return min(self._sweep_s, max(0.05, (due_us - self._program.clock()) / 1e6))
+        soonest = 0.05 if not self._failures else self._pause() / 4
+        return min(self._sweep_s, max(soonest, (due_us - self._program.clock()) / 1e6))
 
     def _events(self, paths: list[Path]) -> bool:
         """Read files that changed: the first event of a file at once, further ones within 300 ms in one pass."""
@@ -110,12 +123,11 @@ class Daemon:
         return captured
 
     def _read(self, path: Path) -> bool:
-        if path.is_dir():
-            # A folder made just now may hold files whose events came before it was watched.
-            inside = [child for child in path.rglob("*") if child.is_file()]
-            return sum([self._read(child) for child in inside]) > 0
         harness = self._program.capture.belongs(path)
         if harness is None:
+            # A new file, or a folder made just now that may hold files whose events came before it was watched:
+            # one look finds all there is, however many there are.
+            self._look_soon |= path.is_dir() or self._program.capture.may_be_new(path)
             return False
         new = self._program.capture.read(harness, path)
         if new:
@@ -142,6 +154,8 @@ class Daemon:
         """Do a step; what breaks is logged and tried again at the next look, everything else goes on."""
         try:
             result = step()
+        except BrokenPipeError:
+            raise  # whoever read our output is gone
         except (OSError, sqlite3.Error, AfterwordError) as err:
             self._failures = min(self._failures + 1, 8)
             _log.error("a step failed, it is tried again: %s", err)

@@ -7,9 +7,10 @@ item, one posting.
 """
 
 import functools
+import logging
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from unicodedata import category, normalize
 
@@ -19,7 +20,9 @@ from afterword.store.ledger.ledger import Ledger, unpack
 
 FILE = "text-0.db"
 _VERSION = 1
-_FILL_CHARS = 16 << 20
+_FILL_CHARS = 4 << 20
+_CHECKED_BYTES = 256 << 20
+_log = logging.getLogger(__name__)
 
 _TOKENIZE = "unicode61 remove_diacritics 2 tokenchars '_'"
 _SCHEMA = (
@@ -70,9 +73,21 @@ class FullText:
         self._ledger = ledger
         try:
             self._db = self._open()
-        except sqlite3.DatabaseError:
+            self._check()
+        except sqlite3.DatabaseError as err:
+            _log.warning("the full text is damaged, it is made again: %s", err)
             self._remove()
             self._db = self._open()
+
+    def _check(self) -> None:
+        """Raise DatabaseError when the file is damaged. A large one is checked in part: the check reads all of it."""
+        tables = {row[0] for row in self._db.execute("SELECT name FROM sqlite_master")}
+        if not {"meta", "prose", "tool"} <= tables:
+            raise sqlite3.DatabaseError("a table is missing")
+        if self._path.stat().st_size < _CHECKED_BYTES:
+            said = self._db.execute("PRAGMA quick_check(1)").fetchone()[0]
+            if said != "ok":
+                raise sqlite3.DatabaseError(said)
 
     def _open(self) -> sqlite3.Connection:
         db = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
@@ -104,9 +119,12 @@ class FullText:
         for suffix in ("", "-wal", "-shm"):
             self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
 
-    def catch_up(self) -> int:
-        """Take in everything the ledger owes; returns how many items were indexed."""
-        count = self._fill()
+    def catch_up(self, stop: Callable[[], bool] = lambda: False) -> int:
+        """Take in everything the ledger owes; returns how many items were indexed. `stop` is asked while the file is
+        made again; then the rest is done the next time."""
+        count = self._fill(stop)
+        if self._meta("filled") < self._meta("fill_to"):
+            return count
         # The first thing owed for an item names what is indexed now; its text as it is today is what goes in.
         rows = self._ledger.db.execute(
             "SELECT item, min(seq), max(seq) FROM text_pending WHERE seq > ? GROUP BY item", (self._meta("upto"),)
@@ -136,11 +154,11 @@ class FullText:
             self._ledger.db.execute("DELETE FROM text_pending WHERE seq <= ?", (upto,))
         return count + len(rows)
 
-    def _fill(self) -> int:
+    def _fill(self, stop: Callable[[], bool]) -> int:
         """Index the items that were there when this file was made, in steps that are kept."""
         filled, fill_to = self._meta("filled"), self._meta("fill_to")
         count = 0
-        while filled < fill_to:
+        while filled < fill_to and not stop():
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 for row, kind, text in self._step(filled, fill_to):
@@ -195,6 +213,17 @@ def attach(ledger: Ledger, state: Path) -> bool:
         return False
     ledger.db.execute("ATTACH ? AS text0", (path.as_uri() + "?mode=ro",))
     return bool(ledger.db.execute("SELECT 1 FROM text0.sqlite_master WHERE name = 'meta'").fetchone())
+
+
+def damage(ledger: Ledger) -> str:
+    """What SQLite's quick check says is wrong with the attached full text; empty when nothing is."""
+    try:
+        said: str = ledger.db.execute("PRAGMA text0.quick_check(1)").fetchone()[0]
+        for table in ("prose", "tool"):
+            ledger.db.execute(f"SELECT rowid FROM text0.{table} WHERE text0.{table}.{table} MATCH 'a' LIMIT 1")
+    except sqlite3.DatabaseError as err:
+        return str(err)
+    return "" if said == "ok" else said
 
 
 def complete(ledger: Ledger) -> bool:

@@ -5,6 +5,7 @@ after. What a kill left is judged by `domain.daily.half_written`. A confirmed se
 any more comes back; text a person wrote is never changed.
 """
 
+import contextlib
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -40,18 +41,33 @@ CARD = ".afterword/vault.json"
 
 
 def read_card(vault: Path) -> VaultCard | None:
-    """The vault's card; None when the folder is no vault of ours, or is not mounted now.
+    """The vault's card; None when the folder is no vault of ours, is not there now, or its card cannot be read.
 
-    Raises:
-        UserError: the card is there but cannot be read.
+    Capture must go on whatever a vault is like; `card_problem` says what is wrong with it.
     """
+    try:
+        return msgspec.json.decode((vault / CARD).read_bytes(), type=VaultCard)
+    except (OSError, msgspec.MsgspecError):
+        return None
+
+
+def card_problem(vault: Path) -> tuple[str, str]:
+    """(what keeps this folder from being written, what to do); empty when nothing does."""
     path = vault / CARD
     try:
-        return msgspec.json.decode(path.read_bytes(), type=VaultCard)
+        msgspec.json.decode(path.read_bytes(), type=VaultCard)
     except FileNotFoundError:
-        return None
+        return (
+            f"{vault} is not there, or is no vault",
+            "mount it; if it was moved, run `afterword init` with its new place",
+        )
+    except NotADirectoryError:
+        return f"{vault} is not a folder", "move away what is there, and put the vault back"
+    except PermissionError:
+        return f"{path} may not be read", "allow this program to read and write the vault"
     except (OSError, msgspec.MsgspecError) as err:
-        raise UserError(f"{path} cannot be read: {err}", "put it back from a backup, or run `afterword init`") from err
+        return f"{path} cannot be read: {err}", "correct it or put it back from a backup"
+    return "", ""
 
 
 class DailyNotes:
@@ -62,13 +78,21 @@ class DailyNotes:
         self._folder = folder
         self._ledger = ledger
         self._redactor = redactor
+        self.problems: dict[str, str] = {}
+        """Note → why it could not be written at the last `sync`."""
 
-    def sync(self, on_progress: Callable[[int, int], None] = lambda _done, _all: None) -> int:
+    def sync(
+        self,
+        on_progress: Callable[[int, int], None] = lambda _done, _all: None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> int:
         """Finish what a kill left, bring back what vanished, append what is new.
 
         Returns:
-            How many sections were appended. Nothing is done while the vault is not there.
+            How many sections were appended. Nothing is done while the vault is not there; notes that could not be
+            written are in `problems`.
         """
+        self.problems.clear()
         if read_card(self._vault) is None:
             return 0
         if not self._recover():
@@ -80,8 +104,14 @@ class DailyNotes:
         present = self._present()
         appended = 0
         for done, (register, record) in enumerate(todo):
+            if stop():
+                break
             on_progress(done, len(todo))
-            appended += self._append(register, record, present)
+            try:
+                appended += self._append(register, record, present)
+            except (OSError, UserError) as err:
+                # One day that cannot be written must not keep the others from it.
+                self.problems[f"{self._folder}/{record.day}.md"] = getattr(err, "strerror", None) or str(err)
         on_progress(len(todo), len(todo))
         return appended
 
@@ -94,7 +124,11 @@ class DailyNotes:
         rows = self._ledger.db.execute("SELECT row, path, offset, bytes, sections FROM append ORDER BY row").fetchall()
         for row, name, offset, planned, placed in rows:
             path = files.inside(self._vault, name)
-            note = _read(path)
+            try:
+                note = _read(path)
+            except OSError as err:
+                self.problems[name] = err.strerror or str(err)
+                continue
             remains = half_written(note or b"", offset, planned) if note is not None else None
             if isinstance(remains, HalfWritten):
                 assert note is not None
@@ -117,7 +151,8 @@ class DailyNotes:
         if folder.is_dir():
             for path in sorted(folder.iterdir()):
                 if _DAY_NOTE.fullmatch(path.name) and path.is_file():
-                    here[f"{self._folder}/{path.name}"] = (_stat(path), path)
+                    with contextlib.suppress(OSError):
+                        here[f"{self._folder}/{path.name}"] = (_stat(path), path)
         changed = {name: entry for name, entry in here.items() if known.get(name, ())[:3] != entry[0]}
         gone = known.keys() - here.keys()
         if not changed and not gone:

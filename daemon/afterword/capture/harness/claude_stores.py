@@ -7,7 +7,7 @@ from pathlib import Path
 from afterword.capture.harness import stores
 from afterword.domain.events import Found, Where
 
-_LOG = re.compile(r".+\.jsonl")
+_LOG = re.compile(r".+\.jsonl", re.DOTALL)
 _COWORK = Path("Library/Application Support/Claude/local-agent-mode-sessions")
 
 
