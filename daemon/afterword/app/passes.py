@@ -12,6 +12,8 @@ from afterword.store.notes import card_problem
 if TYPE_CHECKING:
     from afterword.app.program import Program
     from afterword.capture.sweep import Progress, Sum
+    from afterword.index.building import Done
+    from afterword.index.building import Progress as Indexed
 
 Tell: TypeAlias = Callable[[str, str, int, int, str], None]
 """Told how far it is: the phase (what a bar is called), its unit, done, all, a word beside the bar."""
@@ -27,6 +29,12 @@ class WriteUp(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What `up --once` can be told; without `settle_us` the settings' holds."""
 
     settle_us: int | None = None
+
+
+class Reindex(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What `index` can be told."""
+
+    rebuild: bool = False
 
 
 def ingest(program: "Program", given: Ingest, tell: Tell, stop: Callable[[], bool]) -> dict[str, Any]:
@@ -51,6 +59,9 @@ def whole(
         on_progress=lambda what, done, all_: tell("Writing", "sections", done, all_, words[what]),
         stop=stop,
     )
+    if thorough:
+        # In one whole pass the index is part of it; a daemon builds it while it watches.
+        catch_up(program, tell, stop)
     return {
         "vault": str(program.vault),
         "files": done.files,
@@ -61,6 +72,25 @@ def whole(
         "pending": msgspec.to_builtins(pending(program.ledger)),
         "ledger": msgspec.to_builtins(counts(program.ledger)),
     }
+
+
+def index(program: "Program", given: Reindex, tell: Tell, stop: Callable[[], bool]) -> dict[str, Any]:
+    """Compare the whole index with the ledger and take in what is missing; the fields of `index --json`."""
+    from afterword.app.indexing import index_status  # noqa: PLC0415  # numpy
+
+    done = catch_up(program, tell, stop, thorough=True, rebuild=given.rebuild)
+    return {"done": msgspec.to_builtins(done), "index": index_status(program.config, program.ledger)}
+
+
+def catch_up(
+    program: "Program", tell: Tell, stop: Callable[[], bool], *, thorough: bool = False, rebuild: bool = False
+) -> "Done | None":
+    """Bring the index up to date."""
+
+    def progress(now: "Indexed") -> None:
+        tell("Indexing", "documents", now.documents, now.of, f"documents, {now.embedded:,} passages new")
+
+    return program.index.catch_up(on_progress=progress, stop=stop, thorough=thorough, rebuild=rebuild)
 
 
 def vault_problem(program: "Program") -> str | None:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from afterword.app import setup
 from afterword.app.config import Config, day_starts_at_min
 from afterword.app.ended import ended
+from afterword.app.indexing import Indexing
 from afterword.app.reading import redactor, where
 from afterword.capture.sweep import Capture, Progress, Sum
 from afterword.compile.extractive import Extractive
@@ -60,6 +61,7 @@ class Program:
             settle_us=self.settle_us,
         )
         self.notes = DailyNotes(self.vault, settings.vault.daily, ledger, self.redactor) if self.vault else None
+        self.index = Indexing(config, ledger, self.redactor)
 
     def ingest(
         self,
@@ -119,6 +121,7 @@ class Program:
         return made, appended
 
     def close(self) -> None:
+        self.index.close()
         self.text.close()
         self.ledger.close()
 

@@ -70,6 +70,15 @@ class Redact(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Patterns that are never redacted."""
 
 
+class Index(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """[index]"""
+
+    embedder: Annotated[str, msgspec.Meta(pattern="^(local|off)$")] = "local"
+    """local (in this process, no key, no download), or off: exact search only."""
+    max_chunks: Annotated[int, msgspec.Meta(ge=0)] = 20_000
+    """How many stretches of conversation are found by meaning, the newest first; notes always are."""
+
+
 class Door(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """[door]"""
 
@@ -85,4 +94,5 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     capture: Capture = Capture()
     segment: Segment = Segment()
     redact: Redact = Redact()
+    index: Index = Index()
     door: Door = Door()
