@@ -50,7 +50,7 @@ prove: $(VENV)/.stamp-dev
 	@grep -o 'value="seed[^"]*"' build/prove.xml
 
 bench: $(VENV)/.stamp-dev
-	@ran=; for name in capture query idle digest hook; do \
+	@ran=; for name in capture query idle digest compile hook; do \
 	  if test -f "bench/$$name.py"; then ran=1; echo "== bench.$$name"; $(VENV)/bin/python -m "bench.$$name" $(ARGS) || exit 1; fi; \
 	done; test -n "$$ran" || echo 'no benchmark is here yet'
 

@@ -4,13 +4,13 @@ import hashlib
 
 import msgspec
 
-from afterword.store.ledger import segments, sessions, views
+from afterword.store.ledger import articles, segments, sessions, views
 from afterword.store.ledger.ledger import Ledger
 
 
 def lines(ledger: Ledger) -> list[str]:
     """What is compared, one fact a line, sorted: items with kind, final text and exit; each session's items in order
-    with their flags; current sections by key and text.
+    with their flags; current sections by key and text; articles by uid and text as stored.
 
     Not in it: origins, numbers, superseded revisions, wall-clock columns, the order of sections in a day.
     """
@@ -31,6 +31,11 @@ def lines(ledger: Ledger) -> list[str]:
             (record.day, record.time, record.harness, record.project, record.withdrawn_by, record.digest)
         )
         found.append(f"section {register.key} {_hash(said)}")
+    for current in articles.current(ledger):
+        if current.article.status != "withdrawn":
+            # The days are left out: a later build of the same words only moves them.
+            article = msgspec.structs.replace(current.article, created="", updated="", engine="")
+            found.append(f"article {current.uid} {_hash(msgspec.json.encode((article, current.edits)))}")
     return sorted(found)
 
 

@@ -12,6 +12,7 @@ from afterword.store.notes import card_problem
 if TYPE_CHECKING:
     from afterword.app.program import Program
     from afterword.capture.sweep import Progress, Sum
+    from afterword.domain.ids import ArticleUid
     from afterword.index.building import Done
     from afterword.index.building import Progress as Indexed
 
@@ -37,6 +38,15 @@ class Reindex(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rebuild: bool = False
 
 
+class CompileDays(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What `compile` can be told. Without words for days: every day that is new or changed."""
+
+    files: tuple[str, ...] = ()
+    since: str | None = None
+    everything: bool = False
+    dry: bool = False
+
+
 def ingest(program: "Program", given: Ingest, tell: Tell, stop: Callable[[], bool]) -> dict[str, Any]:
     """Read what is new in all stores, or one agent's; the fields of `ingest --json`."""
     done = take_in(program, tell, stop, thorough=True, only=given.harness)
@@ -59,6 +69,8 @@ def whole(
         on_progress=lambda what, done, all_: tell("Writing", "sections", done, all_, words[what]),
         stop=stop,
     )
+    if thorough and not stop():
+        program.compiling.run(on_progress=lambda done, all_: tell("Compiling", "days", done, all_, ""), stop=stop)
     if thorough:
         # In one whole pass the index is part of it; a daemon builds it while it watches.
         catch_up(program, tell, stop)
@@ -91,6 +103,38 @@ def catch_up(
         tell("Indexing", "documents", now.documents, now.of, f"documents, {now.embedded:,} passages new")
 
     return program.index.catch_up(on_progress=progress, stop=stop, thorough=thorough, rebuild=rebuild)
+
+
+def compile_days(program: "Program", given: CompileDays, tell: Tell, stop: Callable[[], bool]) -> dict[str, Any]:
+    """Days into articles; the fields of `compile --json`."""
+    done = program.compiling.run(
+        program.compiling.days(files=given.files, since=given.since, everything=given.everything),
+        again=given.everything,
+        dry=given.dry,
+        on_progress=lambda n, all_: tell("Compiling", "days", n, all_, ""),
+        stop=stop,
+    )
+
+    def named(uids: tuple["ArticleUid", ...]) -> list[dict[str, str]]:
+        return [{"uid": uid, "title": done.titles.get(uid, "")} for uid in uids]
+
+    return {
+        "days": [
+            {
+                "note": f"{program.config.settings.vault.daily}/{day.day}.md",
+                "state": day.state,
+                "reason": day.reason or None,
+                "created": named(day.created),
+                "updated": named(day.updated),
+                "merged": named(day.merged),
+            }
+            for day in done.days
+        ],
+        "files": done.files,
+        "question": done.seen.question,
+        "dry_run": given.dry,
+        **({"diff": done.diff} if given.dry else {}),
+    }
 
 
 def vault_problem(program: "Program") -> str | None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from afterword.app import setup
+from afterword.app.compiling import Compiling
 from afterword.app.config import Config, day_starts_at_min
 from afterword.app.ended import ended
 from afterword.app.indexing import Indexing
@@ -17,9 +18,13 @@ from afterword.domain.settings import duration_us
 from afterword.domain.slugs import slug
 from afterword.redact.logs import install
 from afterword.store.fulltext import FullText
+from afterword.store.ledger import views
 from afterword.store.ledger.ledger import Ledger, open_writer
 from afterword.store.lock import writer_lock
 from afterword.store.notes import DailyNotes, read_card
+
+_CALM_US = 60_000_000
+"""How long nothing was taken in before days are compiled."""
 
 
 def machine_name(config: Config) -> str:
@@ -60,6 +65,7 @@ class Program:
             gap_us=duration_us(settings.segment.gap),
             settle_us=self.settle_us,
         )
+        self.compiling = Compiling(config, ledger, self.redactor, Extractive(), self.zones, self.clock)
         self.notes = DailyNotes(self.vault, settings.vault.daily, ledger, self.redactor) if self.vault else None
         self.index = Indexing(config, ledger, self.redactor)
 
@@ -119,6 +125,21 @@ class Program:
             )
         appended = self.notes.sync(lambda done, all_: on_progress("notes", done, all_), stop) if self.notes else 0
         return made, appended
+
+    def tend(self, stop: Callable[[], bool] = lambda: False) -> int:
+        """Take in what people did to the articles, and compile the days that are over when it is time; how many files
+        were written. For the daemon: what was just saved is left alone, and nothing is compiled while sessions wait
+        or come in."""
+        if self.compiling.nightly_due() and self._calm():
+            return self.compiling.nightly(stop=stop).files
+        seen = self.compiling.look()
+        news = seen.edited or seen.moved or seen.deleted or seen.restored
+        return self.compiling.render(patient=True) if news or self.compiling.owed() else 0
+
+    def _calm(self) -> bool:
+        last_us = self.ledger.meta("last_capture_us")
+        busy = isinstance(last_us, int) and self.clock() - last_us < _CALM_US
+        return not busy and views.pending(self.ledger).sessions == 0
 
     def close(self) -> None:
         self.index.close()

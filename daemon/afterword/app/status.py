@@ -18,6 +18,7 @@ def status(config: Config, ledger: Ledger, stores: list[StoreView]) -> dict[str,
     """The fields of `status --json`; what this version does not do yet is null."""
     holder = lock.holder(config.places.state)
     last_us = ledger.meta("last_capture_us")
+    compiled_us = ledger.meta("last_compile_us")
     vault = config.vault
     return {
         "daemon": {"running": holder is not None, **(holder or {})},
@@ -40,7 +41,7 @@ def status(config: Config, ledger: Ledger, stores: list[StoreView]) -> dict[str,
                 for job in jobs.failures(ledger)
             ],
         },
-        "last_compile": None,
+        "last_compile": format_rfc3339(compiled_us) if isinstance(compiled_us, int) else None,
         "index": index_status(config, ledger),
         "spend": None,
         "peers": [],

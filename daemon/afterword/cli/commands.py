@@ -11,6 +11,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "ingest": ("afterword.cli.up:ingest", "Read what is new in the stores, write no notes."),
     "index": ("afterword.cli.index:index", "Bring the index for search by meaning up to date."),
     "sources": ("afterword.cli.look:sources", "Which agents were found and what was read of them."),
+    "compile": ("afterword.cli.compile:compile_", "Turn daily notes into articles."),
+    "lint": ("afterword.cli.lint:lint", "Articles with broken links, doubles, orphans, stale sources."),
     "search": ("afterword.cli.look:search", "Find what was said or done, by exact words and by meaning."),
     "show": ("afterword.cli.look:show", "One session whole."),
     "open": ("afterword.cli.open:open_", "Open in Obsidian where a result was written up."),

@@ -34,6 +34,7 @@ def status(*, as_json: bool, config: Config) -> None:
     )
     holds = (
         f"{amounts['sessions']:,} sessions, {amounts['items']:,} items, {amounts['sections']:,} sections,"
+        f" {amounts['articles']:,} articles,"
         f" {amounts['log']:,} log records"
     )
     rows = [

@@ -176,10 +176,14 @@ def _demo(*, as_json: bool) -> int:
         say_json("up", {**summary, "home": str(home), "searches": [shlex.join(words) for words in SEARCHES]})
         return Exit.DONE
     total = summary["ledger"]
-    say(f"Made-up history: {total['sessions']} sessions, {total['items']} items, {total['sections']} sections.")
+    say(
+        f"Made-up history: {total['sessions']} sessions, {total['items']} items, {total['sections']} sections,"
+        f" {total['articles']} articles."
+    )
     say(f"Vault: {summary['vault']}")
-    for note_path in sorted((Path(summary["vault"]) / config.settings.vault.daily).glob("*.md")):
-        say(f"  {note_path}")
+    for folder in (config.settings.vault.daily, config.settings.vault.knowledge):
+        for note_path in sorted((Path(summary["vault"]) / folder).rglob("*.md")):
+            say(f"  {note_path}")
     say("Three searches to try:")
     for words in SEARCHES:
         say(f"  HOME={home} {command_name()} search {shlex.join(words)}")

@@ -1,4 +1,4 @@
-"""What every digest engine promises, and the check every digest passes whichever engine made it."""
+"""What every engine promises, and the check every digest passes whichever engine made it."""
 
 import re
 import unicodedata
@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from afterword.compile.sentences import cut, normal, plain
+from afterword.domain.articles import CompileInput, Proposal
 from afterword.domain.digest import Digest, DigestInput, Passage, Point
 from afterword.domain.items import Kind, SaidBy
 
@@ -24,12 +25,15 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Engine(Protocol):
-    """Writes a segment up. Touches no file; what it returns goes through `check`."""
+    """Writes segments and days up. Touches no file; what it returns goes through `check`."""
 
     name: str
 
     def digest(self, segment: DigestInput) -> Digest:
         """The write-up of one segment."""
+
+    def compile(self, day: CompileInput) -> list[Proposal]:
+        """The articles of one day, as data; they go through `validate.valid`."""
 
 
 def check(digest: Digest, segment: DigestInput) -> Digest:

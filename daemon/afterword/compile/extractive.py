@@ -19,6 +19,7 @@ from afterword.compile.engine import (
     check,
     fallback,
 )
+from afterword.compile.extractive_articles import proposals
 from afterword.compile.fixes import Fix, fixes
 from afterword.compile.heads import affirms, contrasts
 from afterword.compile.matter import overlap, substance
@@ -27,6 +28,7 @@ from afterword.compile.rank import alike
 from afterword.compile.sentences import cut, normal, plain
 from afterword.compile.telling import Told, join, tell
 from afterword.compile.weigh import part_of, wanted, weigh
+from afterword.domain.articles import CompileInput, Proposal
 from afterword.domain.digest import Digest, DigestInput, Point
 from afterword.domain.items import Kind
 
@@ -69,6 +71,10 @@ class Extractive:
             actions=tuple(actions),
         )
         return check(digest, segment)
+
+    def compile(self, day: CompileInput) -> list[Proposal]:
+        """The articles of one day, in the conversations' own sentences."""
+        return proposals(day)
 
 
 @dataclass(slots=True)

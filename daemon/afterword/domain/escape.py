@@ -48,6 +48,14 @@ _BITES = re.compile(
     re.VERBOSE,
 )
 _NUMBERED = re.compile(r"\A([0-9]+)([.)])(?= |$)")
+# In a link's display text: look-alikes for what ends the link, starts HTML, code, math or an embed.
+_LOOKS: Final = {
+    "[": "(", "]": ")", "|": "¦", "<": "‹", ">": "›", "`": "'", "\\": "∖", "$": "＄", "#": "＃", "^": "ˆ", "*": "∗",
+    "~": "∼", "&": "＆",
+}  # fmt: skip
+_LABEL_BITES = re.compile(r"[\[\]|<>`\\$*~]|(?<![A-Za-z0-9])[#^]|&(?=[\w#])")
+_LABEL_RUNS = re.compile(r"%%+|==+|::+|(?<![^\W_])_+|_+(?![^\W_])|:(?=//)|(?<=[Ww]{3})\.|(?<=[\w.+-])@(?=\w)")
+_LABEL_RUN_LOOKS = str.maketrans({"%": "％", "=": "＝", ":": "：", "_": "ˍ", ".": "․", "@": "＠"})
 _ENTITIES = {"<": "&lt;", "&": "&amp;"}
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])|&(lt|amp);")
 _TICKS = re.compile("`+")
@@ -81,6 +89,18 @@ def prose(text: str) -> SafeMd:
         raise TypeError("this text is escaped already")
     escaped = _BITES.sub(lambda m: _ENTITIES.get(m[0]) or "\\" + m[0], plain(text))
     return str.__new__(SafeMd, _NUMBERED.sub(r"\1\\\2", escaped))
+
+
+def label(text: str) -> SafeMd:
+    """`text` as the display text of a wikilink, where no backslash escapes: what bites gives way to a look-alike.
+
+    Shows `plain(text)` but for those signs, and is never empty.
+    """
+    if isinstance(text, SafeMd):
+        raise TypeError("this text is escaped already")
+    shown = _LABEL_BITES.sub(lambda m: _LOOKS[m[0]], plain(text))
+    shown = _LABEL_RUNS.sub(lambda m: m[0].translate(_LABEL_RUN_LOOKS), shown)
+    return str.__new__(SafeMd, shown or "…")
 
 
 def unescape(markdown: str) -> str:

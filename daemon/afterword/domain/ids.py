@@ -15,6 +15,8 @@ SessionId = NewType("SessionId", str)
 """32 hex digits."""
 SegmentKey = NewType("SegmentKey", str)
 """`s-` and 12 hex digits."""
+ArticleUid = NewType("ArticleUid", str)
+"""`a-` and 12 hex digits."""
 OriginId = NewType("OriginId", str)
 """32 hex digits, random, one per machine and ledger."""
 
@@ -41,3 +43,9 @@ def segment_key(first_item: ItemId) -> SegmentKey:
     """The key of the segment that starts with this item."""
     digest = hashlib.blake2b(first_item, digest_size=6, person=b"afterword-segm").hexdigest()
     return SegmentKey(f"s-{digest}")
+
+
+def article_uid(section: SegmentKey, quote: str) -> ArticleUid:
+    """The uid of the article whose first evidence is this quote of this section."""
+    digest = hashlib.blake2b(f"{section} {quote}".encode(), digest_size=6, person=b"afterword-artic").hexdigest()
+    return ArticleUid(f"a-{digest}")

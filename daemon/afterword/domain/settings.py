@@ -30,6 +30,8 @@ class Vault(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The vault's folder; written by `init`."""
     daily: str = "daily"
     """The folder of the daily notes in it."""
+    knowledge: str = "knowledge"
+    """The folder of the articles in it."""
     day_starts_at: str = "00:00"
     """When a day begins, HH:MM: work after midnight may still belong to the evening before."""
 
@@ -79,6 +81,15 @@ class Index(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How many stretches of conversation are found by meaning, the newest first; notes always are."""
 
 
+class Compile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """[compile]"""
+
+    at: str = "03:30"
+    """When finished days become articles, HH:MM in the vault's zone; a missed run is made up. "off": by hand."""
+    min_words: int = 60
+    """A day whose digests have fewer words is skipped."""
+
+
 class Door(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """[door]"""
 
@@ -93,6 +104,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     machine: Machine = Machine()
     capture: Capture = Capture()
     segment: Segment = Segment()
+    compile: Compile = Compile()
     redact: Redact = Redact()
     index: Index = Index()
     door: Door = Door()

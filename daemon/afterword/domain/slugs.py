@@ -1,7 +1,9 @@
 """Names made from other names: slugs (`[a-z0-9-]`, safe on every system and in every marker), projects."""
 
+import hashlib
 import re
 import unicodedata
+from typing import Final
 
 _NOT_SLUG = re.compile(r"[^a-z0-9]+")
 
@@ -10,6 +12,80 @@ def slug(text: str, fallback: str = "unknown", limit: int = 40) -> str:
     """`text` as a slug of at most `limit` characters; `fallback` when nothing of it can stay."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
     return _NOT_SLUG.sub("-", plain).strip("-")[:limit].strip("-") or fallback
+
+
+def article_slug(title: str) -> str:
+    """An ASCII slug of at most 80 characters that still reads; with a short hash where too little can be written.
+
+    Polish, Russian, Ukrainian, Greek, Hebrew and Japanese kana are transliterated; `C#` and `C++` keep apart from `C`.
+    """
+    text = unicodedata.normalize("NFC", title).lower()
+    for sign, word in _SIGNS:
+        text = sign.sub(word, text)
+    kana = _SMALL_TSU.sub(lambda m: _latin(m[1])[:1] + m[1], _kana(text))
+    latin = _ascii("".join(map(_latin, kana)))
+    lost = sum(char.isalpha() and not _ascii(_latin(char)) and char not in "ьъ" for char in kana)
+    if not latin.strip("-") or lost * 3 > sum(map(str.isalpha, kana)):
+        # Of Chinese, or kanji, the particles and a stray word would be left: only whole words and a mark stay.
+        mark = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+        latin = f"{_NOT_SLUG.sub('-', _ascii(text)).strip('-')[: SLUG_MAX - 10]}-n{mark}"
+    words = _NOT_SLUG.sub("-", latin).strip("-")
+    if len(words) > SLUG_MAX:
+        words = (words[:SLUG_MAX].rpartition("-")[0] or words[:SLUG_MAX]).strip("-")
+    return f"{words}-note" if words in _DEVICES else words
+
+
+def _ascii(text: str) -> str:
+    return unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+
+
+def _latin(char: str) -> str:
+    return _LATIN.get(char, char)
+
+
+def _kana(text: str) -> str:
+    """Katakana as hiragana, with a vowel for the long mark left out and y-sounds put together."""
+    folded = "".join(chr(ord(c) - 0x60) if "\u30a1" <= c <= "\u30f6" else c for c in text).replace("\u30fc", "")
+    return _Y_SOUND.sub(
+        lambda m: _LATIN[m[1]][:-1] + ("" if m[1] in "しちじ" else "y") + "auo"["ゃゅょ".index(m[2])], folded
+    )
+
+
+SLUG_MAX: Final = 80
+_DEVICES = frozenset({"con", "prn", "aux", "nul", *(f"{name}{n}" for name in ("com", "lpt") for n in range(1, 10))})
+_SIGNS: Final = tuple(
+    (re.compile(sign), word)
+    for sign, word in (
+        (r"(?<=\w)\+\+", "pp"),
+        (r"(?<=\w)#", "-sharp"),
+        (r"(?<=\w)['’](?=\w)", ""),
+        (r"&", " and "),
+        (r"%", " percent "),
+    )
+)
+_SMALL_TSU = re.compile("っ(.)")
+_Y_SOUND = re.compile("([きしちにひみりぎじびぴ])([ゃゅょ])")
+
+
+def _table(*rows: str) -> dict[str, str]:
+    return {pair[0]: pair[1:] for row in rows for pair in row.split()}
+
+
+_LATIN: Final = _table(
+    "łl øo đd ßss æae œoe þth ðd ıi",
+    "аa бb вv гg дd еe ёyo жzh зz иi йy кk лl мm нn оo пp рr",
+    "сs тt уu фf хkh цts чch шsh щshch ъ ыy ьь эe юyu яya іi їyi єye ґg",
+    "αa βv γg δd εe ζz ηi θth ιi κk λl μm",
+    "νn ξx οo πp ρr σs ςs τt υy φf χch ψps ωo",
+    "אa בb גg דd הh וv זz חh טt יy כk ךk לl",
+    "מm םm נn ןn סs עa פp ףp צts ץts קk רr שsh תt",
+    "あa いi うu えe おo かka きki くku けke こko がga ぎgi",
+    "ぐgu げge ごgo さsa しshi すsu せse そso ざza じji ずzu ぜze ぞzo",
+    "たta ちchi つtsu てte とto だda ぢji づzu でde どdo なna にni",
+    "ぬnu ねne のno はha ひhi ふfu へhe ほho ばba びbi ぶbu べbe",
+    "ぼbo ぱpa ぴpi ぷpu ぺpe ぽpo まma みmi むmu めme もmo やya ゆyu",
+    "よyo らra りri るru れre ろro わwa をo んn ぁa ぃi ぅu ぇe ぉo",
+) | {"ь": "", "ъ": ""}
 
 
 def project_of(cwd: str) -> str:

@@ -37,6 +37,12 @@ EXITS: Final[tuple[Exit, ...]] = (
     Exit("ledger-job", "typed", ("afterword.store.ledger",), "arguments, progress and result of a job, as documents"),
     Exit("text-index", "typed", ("afterword.store.fulltext",), "the postings of a text database"),
     Exit("daily-note", "redacted", ("afterword.store.notes",), "a section in a day's note, before its bytes are made"),
+    Exit(
+        "article",
+        "redacted",
+        ("afterword.store.article_notes", "afterword.store.knowledge_pages"),
+        "an article, the catalogue and the build log, before their bytes are made",
+    ),
     Exit("note-append", "redacted", ("afterword.store.files",), "bytes of `daily-note` on their way into the file"),
     Exit("replaced-file", "redacted", ("afterword.store.files",), "the new bytes of a file, before they replace it"),
     Exit("vault-template", "shipped", ("afterword.app.setup",), "the files of a new vault"),

@@ -1,8 +1,8 @@
 """Files of ours: private folders, whole replacement, and names from outside kept inside a root."""
 
 import contextlib
-import glob
 import os
+import re
 from pathlib import Path
 
 from afterword.domain.errors import UserError
@@ -30,9 +30,58 @@ def replace(path: Path, data: bytes, mode: int = 0o600) -> None:
     The mode of an existing file is kept. Symlinks are resolved first, so that the link stays a link.
     """
     path = path.resolve()
-    for left in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
-        left.unlink(missing_ok=True)  # a kill left it; there is only one writer
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    with contextlib.suppress(FileNotFoundError):
+        mode = path.stat().st_mode & 0o7777
+    temporary = _beside(path, data, mode)
+    try:
+        faults.hit("atomic.rename")
+        temporary.replace(path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
+    sync_folder(path.parent)
+
+
+def create(path: Path, data: bytes, mode: int = 0o644) -> bool:
+    """Make a new file whole; False when there is one already. After a crash there is all of it or nothing."""
+    temporary = _beside(path, data, mode)
+    try:
+        faults.hit("atomic.rename")
+        os.link(temporary, path)
+    except FileExistsError:
+        return False
+    finally:
+        temporary.unlink(missing_ok=True)
+    sync_folder(path.parent)
+    return True
+
+
+def swap(path: Path, old: bytes, new: bytes) -> bool:
+    """Replace a file if it still holds `old`; False when somebody changed it meanwhile."""
+    before = path.stat()
+    if path.read_bytes() != old:
+        return False
+    after = path.stat()
+    if (before.st_mtime_ns, before.st_size, before.st_ino) != (after.st_mtime_ns, after.st_size, after.st_ino):
+        return False
+    replace(path, new)
+    return True
+
+
+def sweep_temporaries(folder: Path) -> None:
+    """Remove what a kill left of `replace` and `create` in this folder. The caller is the only writer there."""
+    with contextlib.suppress(FileNotFoundError), os.scandir(folder) as entries:
+        for entry in entries:
+            if _TEMPORARY.fullmatch(entry.name):
+                Path(entry.path).unlink(missing_ok=True)
+
+
+_TEMPORARY = re.compile(r"\..+\.\d+\.afterword\.tmp")
+
+
+def _beside(path: Path, data: bytes, mode: int) -> Path:
+    """The data in a synced file beside `path`, whose name Obsidian and sync tools pass over."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.afterword.tmp")
     fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     try:
         try:
@@ -40,19 +89,15 @@ def replace(path: Path, data: bytes, mode: int = 0o600) -> None:
             os.write(fd, data[:half])
             faults.hit("atomic.write")
             _write_all(fd, data[half:])
-            with contextlib.suppress(FileNotFoundError):
-                mode = path.stat().st_mode & 0o7777
             os.fchmod(fd, mode)
             faults.hit("atomic.fsync")
             os.fsync(fd)
         finally:
             os.close(fd)
-        faults.hit("atomic.rename")
-        temporary.replace(path)
     except OSError:
         temporary.unlink(missing_ok=True)
         raise
-    sync_folder(path.parent)
+    return temporary
 
 
 def _write_all(fd: int, data: bytes) -> None:

@@ -35,6 +35,10 @@ class RecordKind(IntEnum):
     """The state of a segment: of which items its digest was made, or that it is withdrawn."""
     DIGEST = 7
     SECTION = 8
+    BUILD = 9
+    """What a day's compile was given and what its engine proposed; by day."""
+    ARTICLE = 10
+    """An article by its uid, and a person's edits of it by `uid/edits`."""
 
 
 def pack(text: Redacted) -> tuple[bytes, int]:

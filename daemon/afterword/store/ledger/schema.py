@@ -219,7 +219,39 @@ def _second(db: sqlite3.Connection) -> None:
     _run(db, _V2)
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_first, _second)
+_V3 = """
+-- Articles as files, in this machine's vault. fields and parts say what we wrote last (JSON: front matter values,
+-- section -> hash), so that a person's change is told from ours. plan is what a write that is not confirmed yet would
+-- have made of them. looks counts scans in which the file was missing; state is empty, question, odd or copy.
+CREATE TABLE article_file (
+  uid TEXT PRIMARY KEY,
+  path TEXT NOT NULL,
+  size INTEGER NOT NULL DEFAULT -1,
+  mtime_ns INTEGER NOT NULL DEFAULT 0,
+  inode INTEGER NOT NULL DEFAULT 0,
+  made TEXT NOT NULL DEFAULT '',
+  fields TEXT NOT NULL DEFAULT '{}',
+  parts TEXT NOT NULL DEFAULT '{}',
+  plan TEXT NOT NULL DEFAULT '',
+  looks INTEGER NOT NULL DEFAULT 0,
+  state TEXT NOT NULL DEFAULT ''
+) WITHOUT ROWID;
+
+-- Files below knowledge/ that are no article of ours, as last seen.
+CREATE TABLE other_file (
+  path TEXT PRIMARY KEY, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, inode INTEGER NOT NULL, uid TEXT NOT NULL
+) WITHOUT ROWID;
+
+-- Builds whose entry is in knowledge/log.md.
+CREATE TABLE build_logged (day TEXT PRIMARY KEY, rev INTEGER NOT NULL) WITHOUT ROWID;
+"""
+
+
+def _third(db: sqlite3.Connection) -> None:
+    _run(db, _V3)
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_first, _second, _third)
 
 
 def migrate(db: sqlite3.Connection) -> int:

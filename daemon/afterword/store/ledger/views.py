@@ -11,6 +11,7 @@ from afterword.store.ledger.items import State
 from afterword.store.ledger.ledger import Ledger, RecordKind, unpack
 
 _SECTION = int(RecordKind.SECTION)
+_ARTICLE = int(RecordKind.ARTICLE)
 
 
 class Counts(msgspec.Struct, frozen=True):
@@ -50,9 +51,13 @@ def counts(ledger: Ledger) -> Counts:
         "SELECT (SELECT count(DISTINCT session) FROM membership), (SELECT count(*) FROM item),"
         " (SELECT count(*) FROM log),"
         f" (SELECT count(*) FROM register WHERE kind = {_SECTION} AND forgotten = 0"
-        " AND json_extract(value, '$.withdrawn_by') IS NULL)"
+        " AND json_extract(value, '$.withdrawn_by') IS NULL),"
+        f" (SELECT count(*) FROM register a LEFT JOIN register e ON e.kind = {_ARTICLE} AND e.forgotten = 0"
+        f" AND e.key = a.key || '/edits' WHERE a.kind = {_ARTICLE} AND a.forgotten = 0 AND a.key NOT LIKE '%/edits'"
+        " AND coalesce(json_extract(e.value, '$.status'), json_extract(a.value, '$.status'), 'active')"
+        " IN ('active', 'stale', 'draft'))"
     ).fetchone()
-    return Counts(found[0], found[1], found[2], found[3], 0)
+    return Counts(found[0], found[1], found[2], found[3], found[4])
 
 
 def pending(ledger: Ledger) -> Pending:

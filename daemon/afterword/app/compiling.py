@@ -1,0 +1,187 @@
+"""The compile use case: which days, the people's edits first, the articles, then the files."""
+
+import datetime as dt
+import difflib
+import re
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from afterword.app.config import Config
+from afterword.capture.vault_watch import Seen, VaultWatch
+from afterword.compile.build import Compile, DayResult
+from afterword.compile.engine import Engine
+from afterword.domain.articles import Article, Current, Edits, laid_over
+from afterword.domain.clock import DAY_US, Clock, Zones
+from afterword.domain.errors import UsageError
+from afterword.domain.ids import ArticleUid
+from afterword.redact.redactor import Redactor
+from afterword.store.article_notes import ArticleNotes
+from afterword.store.knowledge_pages import KnowledgePages
+from afterword.store.ledger import article_files, articles
+from afterword.store.ledger.ledger import Ledger
+from afterword.store.notes import read_card
+
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_LOOK_AGAIN_S = 2.0
+_QUIET_US = 60_000_000
+
+
+class Compiled(msgspec.Struct, frozen=True):
+    """What a run did. `diff` is only there for a dry one."""
+
+    days: tuple[DayResult, ...]
+    files: int
+    seen: Seen
+    titles: dict[ArticleUid, str]
+    diff: str = ""
+
+
+class Compiling:
+    """Compiles days into the vault. Without a vault the articles are in the ledger alone."""
+
+    def __init__(
+        self, config: Config, ledger: Ledger, redactor: Redactor, engine: Engine, zones: Zones, clock: Clock
+    ) -> None:
+        settings = config.settings
+        self._ledger = ledger
+        self._zones = zones
+        self._clock = clock
+        self._at = settings.compile.at
+        self._daily = settings.vault.daily
+        self._vault = config.vault
+        self._compile = Compile(ledger, redactor, engine, min_words=settings.compile.min_words)
+        knowledge = settings.vault.knowledge
+        self._watch = self._notes = self._pages = None
+        if self._vault:
+            self._watch = VaultWatch(self._vault, knowledge, ledger, redactor)
+            self._notes = ArticleNotes(self._vault, self._daily, knowledge, ledger, redactor)
+            self._pages = KnowledgePages(self._vault, knowledge, ledger, redactor, self._notes)
+
+    def look(self, *, again: bool = False, sleep: Callable[[float], None] = time.sleep) -> Seen:
+        """Take in what people did to the articles. With `again`, what vanished is looked for a second time at once."""
+        if self._watch is None or self._notes is None:
+            return Seen()
+        self._notes.recover()
+        seen = self._watch.look(self._today())
+        if seen.waiting and again:
+            sleep(_LOOK_AGAIN_S)
+            later = self._watch.look(self._today())
+            seen = msgspec.structs.replace(later, edited=seen.edited + later.edited, moved=seen.moved + later.moved)
+        return seen
+
+    def days(self, *, files: Sequence[str] = (), since: str | None = None, everything: bool = False) -> list[str]:
+        """The days that are meant by the words of a command; all that are new or changed when there are none.
+
+        Raises:
+            UsageError: a word names no day.
+        """
+        if files:
+            return sorted({self._day_of(name) for name in files})
+        every = self._compile.all_days() if everything or since else self._compile.due()
+        if since is None:
+            return every
+        if not _DAY.fullmatch(since):
+            raise UsageError(f"--since: {since!r} is not a day", "write it like 2026-06-10")
+        return [day for day in every if day >= since]
+
+    def _day_of(self, name: str) -> str:
+        stem = Path(name).name.removesuffix(".md")
+        if not _DAY.fullmatch(stem):
+            raise UsageError(f"--file: {name!r} names no daily note", f"write it like {self._daily}/2026-06-10.md")
+        return stem
+
+    def run(
+        self,
+        days: Sequence[str] | None = None,
+        *,
+        again: bool = False,
+        dry: bool = False,
+        patient: bool = False,
+        on_progress: Callable[[int, int], None] = lambda _done, _all: None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Compiled:
+        """Compile these days (by default what is new or changed) and bring the vault up to date.
+
+        `patient`: files somebody saved within the last minute are left for the next run, as the daemon does.
+        """
+        seen = Seen() if dry else self.look(again=not patient)
+        wanted = self._compile.due() if days is None else list(days)
+        done = self._compile.run(wanted, again=again, dry=dry, on_progress=on_progress, stop=stop)
+        titles = {each.uid: each.article.title for each in articles.current(self._ledger)}
+        titles |= {uid: article.title for uid, article in done.changed.items() if uid not in titles}
+        if dry:
+            return Compiled(done.days, 0, seen, titles, self._diff(done.changed))
+        written = self.render(patient=patient)
+        if any(day.state != "unchanged" for day in done.days):
+            self._remember("last_compile_us")
+        return Compiled(done.days, written, seen, titles)
+
+    def render(self, *, patient: bool = False) -> int:
+        """Bring the vault's files up to date with the ledger; how many were written."""
+        if self._notes is None or self._pages is None:
+            return 0
+        left = False
+
+        def busy(path: Path) -> bool:
+            nonlocal left
+            found = patient and self._busy(path)
+            left = left or found
+            return found
+
+        written = self._notes.sync(quiet=busy) + self._pages.sync()
+        if self.owed() and not left and self._vault and read_card(self._vault):
+            with self._ledger.transaction():
+                self._ledger.set_meta(articles.OWED, 0)
+        return written
+
+    def owed(self) -> bool:
+        """Whether the vault is behind the ledger."""
+        return self._ledger.meta(articles.OWED) == 1
+
+    def nightly_due(self) -> bool:
+        """Whether the moment of `compile.at` has passed since the last run, also while the machine slept."""
+        if not re.fullmatch(r"[0-2]\d:[0-5]\d", self._at):
+            return False
+        now_us = self._clock()
+        local = self._zones.local(now_us)
+        hours, minutes = map(int, self._at.split(":"))
+        moment = local.replace(hour=hours, minute=minutes, second=0, microsecond=0)
+        ago = (local - moment) / dt.timedelta(microseconds=1)
+        last_due_us = now_us - int(ago if ago >= 0 else ago + DAY_US)
+        last = self._ledger.meta("nightly_us")
+        return not isinstance(last, int) or last < last_due_us
+
+    def nightly(self, *, stop: Callable[[], bool] = lambda: False) -> Compiled:
+        """The nightly run: every new or changed day that is over."""
+        done = self.run([day for day in self._compile.due() if day < self._today()], patient=True, stop=stop)
+        if not stop():
+            self._remember("nightly_us")
+        return done
+
+    def _remember(self, what: str) -> None:
+        with self._ledger.transaction():
+            self._ledger.set_meta(what, self._clock())
+
+    def _busy(self, path: Path) -> bool:
+        return 0 <= self._clock() - path.stat().st_mtime_ns // 1000 < _QUIET_US
+
+    def _today(self) -> str:
+        return self._zones.day(self._clock())
+
+    def _diff(self, changed: dict[ArticleUid, Article]) -> str:
+        """What would be written, as a unified diff of the notes."""
+        if self._notes is None or self._vault is None:
+            return ""
+        now = {each.uid: each for each in articles.current(self._ledger)}
+        for uid, article in changed.items():
+            edits = now[uid].edits if uid in now else Edits()
+            now[uid] = Current(uid, laid_over(article, edits), edits)
+        rows: list[str] = []
+        for change in self._notes.changes([now[uid] for uid in sorted(now)], article_files.every(self._ledger)):
+            before = (change.old or b"").decode("utf-8", "replace").splitlines(keepends=True)
+            after = change.new.decode("utf-8", "replace").splitlines(keepends=True)
+            rows += difflib.unified_diff(before, after, change.path if before else "/dev/null", change.path)
+        return "".join(row if row.endswith("\n") else f"{row}\n" for row in rows)

@@ -1,0 +1,286 @@
+"""What people did to articles in the vault → registers: edits, a changed status, renames, deletions.
+
+Only reads files. A file is known by the `uid` in its front matter; what it held when we last wrote it tells a person's
+change from ours. A file that vanished counts as deleted when two looks agree and only few vanished.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from afterword.domain.article_note import GENERATED, Written, comparable, layout, mark, text_of
+from afterword.domain.articles import Article, Edits, Status
+from afterword.domain.ids import ArticleUid
+from afterword.redact.redactor import Redactor
+from afterword.store import files
+from afterword.store.ledger import article_files, articles
+from afterword.store.ledger.article_files import ArticleFile, Stat
+from afterword.store.ledger.ledger import Ledger
+from afterword.store.matter import read_matter
+from afterword.store.notes import read_card
+
+CONFLICT: Final = re.compile(
+    r"\(Conflicted copy .*\)\.md$|\.sync-conflict-\d{8}-\d{6}-\w+\.md$|'s conflicted copy .*\)\.md$| 2\.md$",
+    re.IGNORECASE,
+)
+"""Names that sync tools give to copies in conflict."""
+_PAGES: Final = frozenset({"index.md", "log.md"})
+_STATUSES: Final[dict[str, Status]] = {"active": "active", "stale": "stale", "retracted": "retracted", "draft": "draft"}
+_UID: Final = re.compile(r"a-[0-9a-f]{12}")
+_LEAST_MANY: Final = 3
+_SHARE_MANY: Final = 0.05
+
+
+class Seen(msgspec.Struct, frozen=True):
+    """What a look found. `waiting` files are missing and are looked for once more; `question` ones are too many."""
+
+    edited: int = 0
+    moved: int = 0
+    deleted: int = 0
+    restored: int = 0
+    waiting: int = 0
+    question: int = 0
+    odd: int = 0
+    copies: tuple[str, ...] = ()
+
+
+class VaultWatch:
+    """Looks over the articles of a vault."""
+
+    def __init__(self, vault: Path, knowledge: str, ledger: Ledger, redactor: Redactor) -> None:
+        self._vault = vault
+        self._knowledge = knowledge
+        self._ledger = ledger
+        self._redactor = redactor
+
+    def look(self, today: str) -> Seen:
+        """Take in what changed since the last look. Nothing is done while the vault is not there."""
+        if read_card(self._vault) is None:
+            return Seen()
+        known = article_files.every(self._ledger)
+        here = dict(self._files(self._knowledge))
+        by_path = {file.path: file for file in known.values()}
+        missing = [file for file in known.values() if file.path not in here and not file.plan and not self._there(file)]
+        if missing:
+            here |= dict(self._files(""))
+        fresh = self._read(here, by_path)
+        if not missing and not fresh and all(path in here for path, _, _ in article_files.others(self._ledger)):
+            return Seen(copies=_copies({path: (at, uid) for path, at, uid in article_files.others(self._ledger)}))
+        moved, copies = self._homes(known, here, fresh)
+        gone = [file for file in missing if file.uid not in moved]
+        changed = dict(moved)
+        for name, (at, values, note) in fresh.items():
+            file = by_path.get(name)
+            if file and not file.plan and values is not None and values.get("uid") == file.uid:
+                changed[file.uid] = (name, at, values, note)
+        odd = [file for name, (_, values, _n) in fresh.items() if values is None and (file := by_path.get(name))]
+        return self._store(known, changed, moved, gone, copies, odd, here, today)
+
+    def _there(self, file: ArticleFile) -> bool:
+        return files.inside(self._vault, file.path).is_file()
+
+    def _files(self, folder: str) -> Iterator[tuple[str, Stat]]:
+        """(path in the vault, stat) of every note below a folder; dot names and conflict copies are left out."""
+        root = files.inside(self._vault, folder) if folder else self._vault
+        for where, folders, names in os.walk(root):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            for name in sorted(names):
+                if not name.endswith(".md") or name.startswith(".") or CONFLICT.search(name):
+                    continue
+                path = Path(where) / name
+                relative = path.relative_to(self._vault).as_posix()
+                if relative.removeprefix(f"{self._knowledge}/") in _PAGES:
+                    continue
+                try:
+                    at = path.stat()
+                except OSError:
+                    continue
+                yield relative, (at.st_size, at.st_mtime_ns, at.st_ino)
+
+    def _read(
+        self, here: dict[str, Stat], by_path: dict[str, ArticleFile]
+    ) -> dict[str, tuple[Stat, dict[str, object] | None, bytes]]:
+        """Files that are not as they were when last seen, with their front matter and bytes."""
+        others = {path: at for path, at, _ in article_files.others(self._ledger)}
+        fresh = {}
+        for name, at in here.items():
+            file = by_path.get(name)
+            if (file and file.at == at and not file.looks and not file.state) or (
+                file is None and others.get(name) == at
+            ):
+                continue
+            try:
+                note = files.inside(self._vault, name).read_bytes()
+            except OSError:
+                continue
+            fresh[name] = (at, read_matter(note), note)
+        return fresh
+
+    def _homes(
+        self,
+        known: dict[ArticleUid, ArticleFile],
+        here: dict[str, Stat],
+        fresh: dict[str, tuple[Stat, dict[str, object] | None, bytes]],
+    ) -> tuple[dict[ArticleUid, tuple[str, Stat, dict[str, object], bytes]], dict[str, tuple[Stat, str]]]:
+        """Where articles moved to, and files that are no article of ours with the uid they claim."""
+        stored = articles.stored(self._ledger)
+        claims: dict[ArticleUid, list[str]] = {}
+        strangers: dict[str, tuple[Stat, str]] = {}
+        by_path = {file.path for file in known.values()}
+        for name, (at, values, _) in fresh.items():
+            uid = (values or {}).get("uid")
+            if name in by_path and (uid in known or values is None):
+                continue
+            if isinstance(uid, str) and _UID.fullmatch(uid) and uid in stored:
+                claims.setdefault(ArticleUid(uid), []).append(name)
+            elif name.startswith(f"{self._knowledge}/"):
+                strangers[name] = (at, uid if isinstance(uid, str) else "")
+        for path, at, uid in article_files.others(self._ledger):
+            if path in here and here[path] == at and path not in fresh:
+                if uid in stored and not self._held(known.get(ArticleUid(uid))):
+                    claims.setdefault(ArticleUid(uid), []).append(path)
+                else:
+                    strangers[path] = (at, uid)
+        moved = {}
+        for uid, names in claims.items():
+            file = known.get(uid)
+            if self._held(file):
+                strangers |= {name: (here[name], str(uid)) for name in names}
+                continue
+            names.sort(key=lambda name: self._likely(name, here[name], file))
+            first, *rest = names
+            strangers |= {name: (here[name], str(uid)) for name in rest}
+            if first in fresh:
+                at, values, note = fresh[first]
+            else:
+                note = files.inside(self._vault, first).read_bytes()
+                at, values = here[first], read_matter(note)
+            if values is not None:
+                moved[uid] = (first, at, values, note)
+        return moved, strangers
+
+    def _held(self, file: ArticleFile | None) -> bool:
+        """Whether the article's own file is still where it was; by its exact name, so that a change of case shows."""
+        if file is None:
+            return False
+        path = files.inside(self._vault, file.path)
+        if not path.is_file() or path.name not in os.listdir(path.parent):
+            return False
+        values = read_matter(path.read_bytes())
+        return values is None or values.get("uid") == file.uid
+
+    def _likely(self, name: str, at: Stat, file: ArticleFile | None) -> tuple[bool, bool, bool, str]:
+        if file is None:
+            return (False, False, False, name)
+        return (
+            at[2] != file.at[2],
+            name.casefold() != file.path.casefold(),
+            name.rpartition("/")[2].casefold() != file.path.rpartition("/")[2].casefold(),
+            name,
+        )
+
+    def _store(
+        self,
+        known: dict[ArticleUid, ArticleFile],
+        changed: dict[ArticleUid, tuple[str, Stat, dict[str, object], bytes]],
+        moved: dict[ArticleUid, tuple[str, Stat, dict[str, object], bytes]],
+        gone: list[ArticleFile],
+        copies: dict[str, tuple[Stat, str]],
+        odd: list[ArticleFile],
+        here: dict[str, Stat],
+        today: str,
+    ) -> Seen:
+        stored = articles.stored(self._ledger)
+        many = len(gone) >= max(_LEAST_MANY, _SHARE_MANY * len(known))
+        edited = restored = deleted = waiting = 0
+        before = {path: (at, uid) for path, at, uid in article_files.others(self._ledger)}
+        if not (changed or gone or odd) and copies == before:
+            return Seen(copies=_copies(copies))
+        with self._ledger.transaction():
+            for uid, (name, at, values, note) in changed.items():
+                if uid not in stored:
+                    continue
+                file = known.get(uid) or ArticleFile(uid, name, at, "", Written(), "", 0, "")
+                old = articles.edits_of(self._ledger, uid)
+                new = edits_in(note, values, file.written, old, stored[uid], today) if file.written.parts else old
+                if new.status == "deleted":
+                    new = msgspec.structs.replace(new, status=None)
+                    restored += 1
+                edited += articles.put_edits(self._ledger, self._redactor, uid, new) if new != old else 0
+                self._save(file, path=name, at=at, looks=0, state="")
+            for file in gone:
+                if many:
+                    self._save(file, state="question", looks=0)
+                elif file.looks < 1:
+                    self._save(file, looks=1, state="")
+                    waiting += 1
+                else:
+                    edits = msgspec.structs.replace(articles.edits_of(self._ledger, file.uid), status="deleted")
+                    articles.put_edits(self._ledger, self._redactor, file.uid, edits)
+                    article_files.drop(self._ledger, file.uid)
+                    deleted += 1
+            for file in odd:
+                self._save(file, state="odd", at=here[file.path])
+            article_files.set_others(self._ledger, self._redactor, copies)
+        return Seen(
+            edited=edited,
+            moved=len(moved),
+            deleted=deleted,
+            restored=restored,
+            waiting=waiting,
+            question=len(gone) if many else 0,
+            odd=len(odd),
+            copies=_copies(copies),
+        )
+
+    def _save(self, file: ArticleFile, **changed: str | int | Stat) -> None:
+        article_files.save(self._ledger, self._redactor, msgspec.structs.replace(file, **changed))
+
+
+def _copies(found: dict[str, tuple[Stat, str]]) -> tuple[str, ...]:
+    return tuple(sorted(path for path, (_, uid) in found.items() if _UID.fullmatch(uid)))
+
+
+def edits_in(
+    note: bytes, values: dict[str, object], written: Written, old: Edits, article: Article, today: str
+) -> Edits:
+    """A person's edits of an article as its note shows them now; what is as we wrote it leaves them as they were.
+
+    `today` is when something was retracted.
+    """
+    changed: dict[str, object] = {}
+    for field in ("title", "retract_reason", "replaced_by"):
+        now = comparable(values.get(field))
+        if field in values and now != written.fields.get(field, "") and isinstance(now, str):
+            changed[field] = now or None
+    for field in ("aliases", "tags", "projects"):
+        now = comparable(values.get(field))
+        row = [now] if isinstance(now, str) and now else now if isinstance(now, list) else []
+        if row != written.fields.get(field, []):
+            changed[field] = tuple(row)
+    status = comparable(values.get("status"))
+    if isinstance(status, str) and status in _STATUSES and status != written.fields.get("status"):
+        changed["status"] = _STATUSES[status]
+        changed["retracted_on"] = today if status == "retracted" else None
+        if status != "retracted":
+            changed["retract_reason"] = None
+    for flag in ("locked", "pinned"):
+        changed[flag] = values.get(flag) is True
+    where = layout(note)
+    bodies, seen = dict(old.bodies), old.seen
+    for name in GENERATED:
+        part = where.part(name)
+        if part is None or name not in written.parts:
+            continue
+        text = text_of(note, part)
+        if mark(text) == written.parts[name]:
+            bodies.pop(name, None)
+        else:
+            if name == "Key Points" and name not in bodies:
+                seen = tuple(claim.quote for claim in article.points)
+            bodies[name] = text
+    return msgspec.structs.replace(old, **changed, bodies=bodies, seen=seen if "Key Points" in bodies else ())

@@ -1,0 +1,72 @@
+"""`compile`: daily notes into articles."""
+
+import os
+from typing import Any
+
+import click
+import msgspec
+
+from afterword.app import passes
+from afterword.app.config import Config
+from afterword.app.program import writer
+from afterword.cli.output import bars, config_option, json_option, say, say_json
+from afterword.cli.remote import by_daemon
+from afterword.cli.up import Stop
+from afterword.domain.errors import Exit, NotSetUp, UsageError
+
+
+@click.command(name="compile", short_help="Turn daily notes into articles.")
+@click.option(
+    "--file", "files", multiple=True, metavar="NOTE", help="Only this daily note, such as daily/2026-06-10.md."
+)
+@click.option("--since", metavar="DATE", help="Only days from this one on.")
+@click.option("--all", "everything", is_flag=True, help="Every day again, changed or not.")
+@click.option("--dry-run", is_flag=True, help="Show what would change in the vault, write nothing.")
+@json_option
+@config_option
+def compile_(
+    *, files: tuple[str, ...], since: str | None, everything: bool, dry_run: bool, as_json: bool, config: Config
+) -> int:
+    """Turn the days that are new or changed into three to seven linked articles each, in `knowledge/`.
+
+    Sections already in an article are not sent again, what you changed in the vault stays, and what was told before
+    is added to the article that tells it.
+
+    \b
+    afterword compile
+    afterword compile --file daily/2026-06-10.md --dry-run
+    afterword compile --since 2026-06-01
+    """
+    if config.vault is None:
+        raise NotSetUp("there is no vault yet", "run `afterword init VAULT`, or `afterword up` once")
+    if files and (since or everything):
+        raise UsageError("--file stands alone", "leave out --since and --all")
+    asked = passes.CompileDays(files, since, everything, dry_run)
+    done = by_daemon(config.places.state, "compile", msgspec.to_builtins(asked))
+    if done is None:
+        with writer(config, os.environ, "compile") as program, bars() as tell:
+            done = passes.compile_days(program, asked, tell, Stop())
+    if as_json:
+        say_json("compile", done)
+    else:
+        _tell(done)
+    return Exit.FAILED if any(day["state"] == "failed" for day in done["days"]) else Exit.DONE
+
+
+def _tell(done: dict[str, Any]) -> None:
+    if not done["days"]:
+        say("Nothing is new: every day is compiled.")
+    for day in done["days"]:
+        counts = [f"{len(day[word])} {word}" for word in ("created", "updated") if day[word]]
+        said = [day["note"], day["state"], *([", ".join(counts)] if counts else [])]
+        say("  ".join(said) + (f"  ({day['reason']})" if day["reason"] else ""))
+        again = {article["uid"] for article in day["merged"]}
+        for sign, word in (("+", "created"), ("~", "updated")):
+            for article in day[word]:
+                say(f"  {sign} {article['title']}" + ("  (told before)" if article["uid"] in again else ""))
+    if done["question"]:
+        say(f"{done['question']} articles vanished from the vault at once; they are left alone until that is clear.")
+    if done["dry_run"] and done["diff"]:
+        say(done["diff"].rstrip("\n"))
+    elif done["files"]:
+        say(f"{done['files']} files written.")

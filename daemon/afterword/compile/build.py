@@ -1,0 +1,246 @@
+"""Days → articles in the ledger. What an engine returns is validated, merged and stored whole, a day at a time.
+
+Articles are a fold over the builds in the order of days: a day that came later is put on top, an older one that
+changed lets the fold run again from the stored proposals. So it does not matter in which runs, or after how many
+kills, the builds were made.
+"""
+
+import hashlib
+import logging
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from afterword.compile.engine import Engine
+from afterword.compile.folding import Folding
+from afterword.compile.validate import points_of, valid
+from afterword.domain.articles import MIN_PER_DAY, Article, CompileInput, Known, SectionText
+from afterword.domain.errors import AfterwordError
+from afterword.domain.ids import ArticleUid, SegmentKey
+from afterword.redact.redactor import Redactor
+from afterword.store import faults
+from afterword.store.ledger import articles, registers, segments, sessions
+from afterword.store.ledger.articles import BuildRecord
+from afterword.store.ledger.ledger import Ledger
+
+State: TypeAlias = Literal["compiled", "skipped", "failed", "unchanged"]
+
+_log = logging.getLogger(__name__)
+_KNOWN = 40
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_EAST = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
+
+
+class DayResult(msgspec.Struct, frozen=True):
+    """What became of a day. The uids are of articles."""
+
+    day: str
+    state: State
+    reason: str = ""
+    created: tuple[ArticleUid, ...] = ()
+    updated: tuple[ArticleUid, ...] = ()
+    merged: tuple[ArticleUid, ...] = ()
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """Days with their results, and the articles that changed."""
+
+    days: tuple[DayResult, ...]
+    changed: dict[ArticleUid, Article]
+
+
+class Compile:
+    """Compiles days. With `dry`, nothing is stored and the outcome says what would have been."""
+
+    def __init__(self, ledger: Ledger, redactor: Redactor, engine: Engine, *, min_words: int) -> None:
+        self._ledger = ledger
+        self._redactor = redactor
+        self._engine = engine
+        self._min_words = min_words
+
+    def all_days(self) -> list[str]:
+        """Every day that has sections or a build, in order."""
+        return sorted(set(self._sections()) | set(articles.builds(self._ledger)))
+
+    def due(self, days: Iterable[str] | None = None) -> list[str]:
+        """The days that are new or changed, in order; of `days`, when given."""
+        now, built = self._sections(), articles.builds(self._ledger)
+        wanted = sorted(set(now) | set(built)) if days is None else sorted(set(days))
+        return [day for day in wanted if self._changed(day, now.get(day, ()), built)]
+
+    def run(
+        self,
+        days: Sequence[str],
+        *,
+        again: bool = False,
+        dry: bool = False,
+        on_progress: Callable[[int, int], None] = lambda _done, _all: None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Outcome:
+        """Compile these days, oldest first; unchanged ones only with `again`.
+
+        A day that fails leaves everything as it was and says why; the others go on.
+        """
+        sections, built = self._sections(), articles.builds(self._ledger)
+        todo = sorted(set(days))
+        state = Folding(self._ledger, {day: record for day, (_, record) in built.items()})
+        results: dict[str, DayResult] = {}
+        changed: dict[ArticleUid, Article] = {}
+        last = max(state.records, default="")
+        undone = state.undo(last) if last in todo else False
+        older: dict[str, BuildRecord] = {}
+        for done, day in enumerate(todo):
+            if stop():
+                break
+            on_progress(done, len(todo))
+            now = sections.get(day, ())
+            if not again and not self._changed(day, now, built):
+                results[day] = DayResult(day, "unchanged")
+                continue
+            try:
+                record = self._propose(day, now, state.stored)
+            except AfterwordError as err:
+                _log.warning("a day could not be compiled, it stays pending", extra={"day": day})
+                results[day] = DayResult(day, "failed", err.message)
+                continue
+            if day < last or (day == last and (older or not undone)):
+                older[day] = record
+                continue
+            if older:
+                self._settle(state, older, results, changed, dry=dry)
+                older = {}
+            self._store(state, {day: record}, state.on_top(day, record), results, changed, dry=dry)
+        if older:
+            self._settle(state, older, results, changed, dry=dry)
+        on_progress(len(todo), len(todo))
+        return Outcome(tuple(results[day] for day in todo if day in results), changed)
+
+    def _settle(
+        self,
+        state: Folding,
+        older: dict[str, BuildRecord],
+        results: dict[str, DayResult],
+        changed: dict[ArticleUid, Article],
+        *,
+        dry: bool,
+    ) -> None:
+        """Days before the newest one changed: the fold runs once more over all builds."""
+        after, records = state.again(older)
+        self._store(state, {day: records[day] for day in older}, (after, records), results, changed, dry=dry)
+
+    def _store(
+        self,
+        state: Folding,
+        mine: dict[str, BuildRecord],
+        made: tuple[dict[ArticleUid, Article], dict[str, BuildRecord]],
+        results: dict[str, DayResult],
+        changed: dict[ArticleUid, Article],
+        *,
+        dry: bool,
+    ) -> None:
+        after, records = made
+        before = state.stored
+        moved = {uid: article for uid, article in after.items() if before.get(uid) != article}
+        if not dry:
+            with self._ledger.transaction(durable=True):
+                held = articles.put_build(
+                    self._ledger, self._redactor, moved, [(day, records[day]) for day in sorted(mine)]
+                )
+                state.remember(self._redactor, records, moved)
+            faults.hit("build.committed")
+            after = after | held
+        state.accept(after, records)
+        changed |= moved
+        for day in mine:
+            word: State = "skipped" if records[day].state == "skipped" else "compiled"
+            results[day] = _result(day, word, records[day], before, moved)
+
+    def _propose(self, day: str, now: Sequence[SectionText], stored: Mapping[ArticleUid, Article]) -> BuildRecord:
+        sent = tuple((section.key, self._rev(section.key)) for section in now)
+        record = BuildRecord(sent, self._hash(now), self._engine.name, "compiled")
+        count = sum(map(_words, now))
+        if count < self._min_words:
+            reason = f"{count} words, fewer than {self._min_words}" if now else "nothing is left of it"
+            return msgspec.structs.replace(record, state="skipped", reason=reason)
+        known = tuple(
+            Known(uid, article.title, article.slug, tuple(claim.text for claim in article.points))
+            for uid, article in sorted(stored.items(), key=lambda pair: (pair[1].updated, pair[0]), reverse=True)[
+                :_KNOWN
+            ]
+        )
+        given = CompileInput(day, tuple(now), known)
+        found = self._engine.compile(given)
+        by_key: dict[str, SectionText] = {section.key: section for section in now}
+        kept, faulty = valid(found, by_key, lambda ids: articles.item_texts(self._ledger, ids), given.most)
+        for fault in faulty:
+            _log.warning("left out of a day's articles", extra={"day": day, "fault": fault})
+        if not kept:
+            return msgspec.structs.replace(record, state="skipped", reason="nothing in it stands by itself")
+        reason = "thin" if len(kept) < MIN_PER_DAY else ""
+        record = msgspec.structs.replace(record, proposals=tuple(kept), reason=reason)
+        # As it will come back out of the ledger, so that a later fold is given the same.
+        return msgspec.json.decode(self._redactor.document(msgspec.to_builtins(record)).encode(), type=BuildRecord)
+
+    def _sections(self) -> dict[str, tuple[SectionText, ...]]:
+        """The newest sections by day."""
+        titles: dict[str, str] = {}
+        found: dict[str, list[SectionText]] = {}
+        for register, record in segments.sections(self._ledger):
+            if record.withdrawn_by:
+                continue
+            if record.session not in titles:
+                held = sessions.load(self._ledger, "WHERE s.id = ?", (record.session,))
+                titles[record.session] = held[0].facts.title if held and held[0].facts.title_rank else ""
+            found.setdefault(record.day, []).append(
+                SectionText(
+                    SegmentKey(register.key),
+                    record.day,
+                    record.time,
+                    record.harness,
+                    record.project,
+                    record.session,
+                    titles[record.session],
+                    record.digest,
+                )
+            )
+        return {day: tuple(sorted(row, key=lambda s: (s.time, s.key))) for day, row in found.items()}
+
+    def _changed(
+        self, day: str, now: Sequence[SectionText], built: Mapping[str, tuple[registers.Register, BuildRecord]]
+    ) -> bool:
+        if day not in built:
+            return bool(now)
+        return built[day][1].sent_hash != self._hash(now)
+
+    def _hash(self, now: Sequence[SectionText]) -> str:
+        """A name for exactly what is sent, and whether it is enough to be sent."""
+        enough = sum(map(_words, now)) >= self._min_words
+        return hashlib.blake2b(msgspec.json.encode((now, enough)), digest_size=16).hexdigest()
+
+    def _rev(self, key: SegmentKey) -> int:
+        found = segments.section(self._ledger, key)
+        return found[0].rev if found else 0
+
+
+def _result(
+    day: str,
+    state: State,
+    record: BuildRecord,
+    before: Mapping[ArticleUid, Article],
+    moved: Mapping[ArticleUid, Article],
+) -> DayResult:
+    """What a build did to the articles that were there: one built again as it was is not news."""
+    standing = {uid for uid, article in before.items() if article.status != "withdrawn"}
+    created = tuple(uid for uid in record.uids if uid not in standing and uid in moved)
+    updated = tuple(uid for uid in record.uids if uid in standing and uid in moved)
+    return DayResult(day, state, record.reason, created, updated, tuple(u for u in record.merged if u in updated))
+
+
+def _words(section: SectionText) -> int:
+    count = 0
+    for point in points_of(section.digest):
+        east = len(_EAST.findall(point.text))
+        count += len(_WORD.findall(_EAST.sub(" ", point.text))) + east // 2
+    return count

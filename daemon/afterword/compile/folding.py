@@ -1,0 +1,128 @@
+"""The fold of builds into articles, in memory: a newer day on top, or all days again.
+
+`stored` is what the ledger holds. So that the newest day can be built again without folding the whole past, what it
+changed is remembered beside the ledger, for as long as nothing else touched the articles.
+"""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from afterword.compile.merge import Knowledge
+from afterword.domain.articles import Article, Current, Edits
+from afterword.domain.ids import ArticleUid
+from afterword.redact.redactor import Redactor
+from afterword.store.ledger import articles
+from afterword.store.ledger.articles import BuildRecord
+from afterword.store.ledger.ledger import Ledger
+
+Folded = tuple[dict[ArticleUid, Article], dict[str, BuildRecord]]
+"""All articles, and all builds, after a fold."""
+
+_UNDO = "build_undo"
+
+
+class Undo(msgspec.Struct, frozen=True):
+    """What articles were before the newest day's build; `stamp` says whether that still holds."""
+
+    day: str
+    stamp: tuple[int, int]
+    before: dict[ArticleUid, Article | None]
+
+
+class Folding:
+    """Articles and builds as they are, while days are compiled."""
+
+    def __init__(self, ledger: Ledger, records: dict[str, BuildRecord]) -> None:
+        self._ledger = ledger
+        self.records = records
+        self.stored = articles.stored(ledger)
+        current = articles.current(ledger)
+        self._closed = {each.uid for each in current if each.edits.status and not _open(each)}
+        self._theirs = {each.uid for each in current if each.edits != Edits()}
+        self._base: dict[ArticleUid, Article] | None = None
+        self._knowledge: Knowledge | None = None
+
+    def undo(self, day: str) -> bool:
+        """Go back to before the newest day's build, for a fold on top of that; False when it cannot be done."""
+        found = self._ledger.meta(_UNDO)
+        if not isinstance(found, str) or found == "null":
+            return False
+        said = msgspec.json.decode(found.encode(), type=Undo)
+        if said.day != day or said.stamp != articles.stamp(self._ledger):
+            return False
+        base = dict(self.stored)
+        for uid, article in said.before.items():
+            if article is None:
+                base.pop(uid, None)
+            else:
+                base[uid] = article
+        self._base = base
+        return True
+
+    def on_top(self, day: str, record: BuildRecord) -> Folded:
+        """A day that is newer than all others, or the newest one again after `undo`."""
+        if self._knowledge is None:
+            base = self.stored if self._base is None else self._base
+            standing = {uid: article for uid, article in base.items() if article.status != "withdrawn"}
+            self._knowledge = Knowledge(standing, self._closed)
+        made = built(self._knowledge, day, record)
+        return self._kept(self._knowledge.articles), self.records | {day: made}
+
+    def again(self, changed: Mapping[str, BuildRecord]) -> Folded:
+        """The fold over all builds, some of which changed."""
+        self._knowledge = Knowledge(closed=self._closed)
+        records = dict(self.records) | dict(changed)
+        for day in sorted(records):
+            records[day] = built(self._knowledge, day, records[day])
+        return self._kept(self._knowledge.articles), records
+
+    def _kept(self, folded: Mapping[ArticleUid, Article]) -> dict[ArticleUid, Article]:
+        """With articles that nothing leads to any more: withdrawn, or kept if they are a person's too."""
+        after = dict(folded)
+        for uid, article in self.stored.items():
+            if uid not in after:
+                mine = uid in self._theirs or article.status == "withdrawn"
+                after[uid] = article if mine else msgspec.structs.replace(article, status="withdrawn", related=())
+        return after
+
+    def remember(
+        self, redactor: Redactor, records: Mapping[str, BuildRecord], moved: Mapping[ArticleUid, Article]
+    ) -> None:
+        """Note how to undo the newest day's build; inside its transaction, after the articles are put."""
+        newest = max(records)
+        base = self.stored if self._base is None else self._base
+        if newest in self.records and self._base is None:
+            self._ledger.set_meta(_UNDO, redactor.document(None))
+            return
+        before = {uid: base.get(uid) for uid in {*moved, *(uid for uid in self.stored if uid not in base)}}
+        if self._base is not None:
+            before |= {uid: article for uid, article in base.items() if self.stored.get(uid) != article}
+        said = Undo(newest, articles.stamp(self._ledger), before)
+        self._ledger.set_meta(_UNDO, redactor.document(msgspec.to_builtins(said)))
+
+    def accept(self, after: dict[ArticleUid, Article], records: dict[str, BuildRecord]) -> None:
+        """What was made stands now."""
+        self.stored = after
+        self.records = records
+        self._base = None
+
+
+def built(knowledge: Knowledge, day: str, record: BuildRecord) -> BuildRecord:
+    """Take a build into the articles; the build with what became of its proposals."""
+    done = knowledge.build(day, record.engine, record.proposals)
+
+    def those(*wanted: str) -> tuple[ArticleUid, ...]:
+        return tuple(uid for uid, outcome in done.items() if outcome in wanted)
+
+    return msgspec.structs.replace(
+        record,
+        uids=tuple(done),
+        created=those("created"),
+        updated=those("updated", "merged"),
+        merged=those("merged"),
+    )
+
+
+def _open(current: Current) -> bool:
+    return current.article.status not in ("retracted", "deleted")

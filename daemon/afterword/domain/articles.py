@@ -1,0 +1,178 @@
+"""Knowledge articles: what an engine proposes, what the ledger holds, how a person's edits lie over it."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+
+from afterword.domain.digest import Digest
+from afterword.domain.ids import ArticleUid, SegmentKey, article_uid
+
+ArticleKind: TypeAlias = Literal["concept", "connection"]
+Status: TypeAlias = Literal["active", "stale", "retracted", "draft", "deleted", "withdrawn"]
+
+LIVE: Final = frozenset({"active", "stale", "draft"})
+"""Statuses of articles that are linked to and counted. `deleted`: a person took the file away; `withdrawn`: what the
+article was made of says something else now."""
+MAX_PER_DAY: Final = 7
+MIN_PER_DAY: Final = 3
+RELATED: Final = 2
+"""How many related links an article has at least, as far as there are other articles."""
+
+
+class Claim(msgspec.Struct, frozen=True):
+    """One statement with the section it was made in and a quote found there."""
+
+    text: str
+    section: SegmentKey
+    quote: str
+
+
+class Related(msgspec.Struct, frozen=True):
+    """A link to another article, and why."""
+
+    uid: ArticleUid
+    reason: str
+
+
+class Article(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What an article says, as stored. `details` are paragraphs with an empty line between them; days are
+    `YYYY-MM-DD`. `merged` are the uids of the proposals that proved to be this article."""
+
+    kind: ArticleKind
+    title: str
+    slug: str
+    points: tuple[Claim, ...]
+    details: str
+    created: str
+    updated: str
+    engine: str
+    tags: tuple[str, ...] = ()
+    projects: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    related: tuple[Related, ...] = ()
+    merged: tuple[str, ...] = ()
+    status: Status = "active"
+    retract_reason: str = ""
+    retracted_on: str = ""
+    replaced_by: str = ""
+
+    @property
+    def sections(self) -> tuple[SegmentKey, ...]:
+        """The sections it was drawn from, in the order of its points."""
+        return tuple(dict.fromkeys(claim.section for claim in self.points))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Title and aliases."""
+        return tuple(dict.fromkeys((self.title, *self.aliases)))
+
+
+class Proposal(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An article as an engine returns it. `related` are (title, slug or uid of another article, reason)."""
+
+    kind: ArticleKind
+    title: str
+    points: tuple[Claim, ...]
+    details: str
+    tags: tuple[str, ...] = ()
+    projects: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    related: tuple[tuple[str, str], ...] = ()
+    weight: float = 0.0
+    """How much evidence there is; of too many the heaviest stay."""
+
+    @property
+    def uid(self) -> ArticleUid:
+        """The uid of the article it becomes unless it is merged: made from its first evidence."""
+        return article_uid(self.points[0].section, self.points[0].quote)
+
+
+class SectionText(msgspec.Struct, frozen=True):
+    """A section as compile sees it. `session` is the session's id, `title` its given title or nothing."""
+
+    key: SegmentKey
+    day: str
+    time: str
+    harness: str
+    project: str
+    session: str
+    title: str
+    digest: Digest
+
+
+class Known(msgspec.Struct, frozen=True):
+    """An article that exists, as an engine is told of it."""
+
+    uid: ArticleUid
+    title: str
+    slug: str
+    points: tuple[str, ...]
+
+
+class CompileInput(msgspec.Struct, frozen=True):
+    """A day's sections, the most related articles, claims that were retracted, and how many articles there may be."""
+
+    day: str
+    sections: tuple[SectionText, ...]
+    known: tuple[Known, ...] = ()
+    retracted: tuple[str, ...] = ()
+    most: int = MAX_PER_DAY
+
+
+class Edits(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a person changed in a note, laid over the article. None or absent: not touched."""
+
+    title: str | None = None
+    aliases: tuple[str, ...] | None = None
+    tags: tuple[str, ...] | None = None
+    projects: tuple[str, ...] | None = None
+    status: Status | None = None
+    retract_reason: str | None = None
+    retracted_on: str | None = None
+    replaced_by: str | None = None
+    locked: bool = False
+    pinned: bool = False
+    bodies: dict[str, str] = {}
+    """Generated section → its Markdown as the person left it."""
+    seen: tuple[str, ...] = ()
+    """Quotes of the points that were there when Key Points were edited: what is not among them is new evidence."""
+
+
+class Current(msgspec.Struct, frozen=True):
+    """An article as it stands: the engine's text with the person's edits laid over it."""
+
+    uid: ArticleUid
+    article: Article
+    edits: Edits = Edits()
+
+    @property
+    def live(self) -> bool:
+        return self.article.status in LIVE
+
+
+def laid_over(article: Article, edits: Edits) -> Article:
+    """The article with a person's front matter in place of ours; edited sections stay in `Edits.bodies`."""
+    changed: dict[str, object] = {}
+    for field in ("title", "aliases", "tags", "projects", "status", "retract_reason", "retracted_on", "replaced_by"):
+        value = getattr(edits, field)
+        if value is not None:
+            changed[field] = value
+    return msgspec.structs.replace(article, **changed) if changed else article
+
+
+def claims(proposals: Iterable[Proposal]) -> Iterator[Claim]:
+    """Every claim of some proposals."""
+    for proposal in proposals:
+        yield from proposal.points
+
+
+_NOT_NAME = re.compile(r"[\W_]+")
+
+
+def name_key(text: str) -> str:
+    """A title, alias or slug for comparison: NFKC, case folded, only letters, digits and the signs of C++ and C#."""
+    folded = unicodedata.normalize("NFKC", text).casefold().replace("++", "pp").replace("#", "sharp")
+    return _NOT_NAME.sub(" ", folded).strip()

@@ -1,0 +1,239 @@
+"""Articles from the ledger into the vault: new ones whole, existing ones by splicing, each change planned before.
+
+What a write will have made is in the ledger before the file is replaced, and confirmed after; a kill between leaves a
+plan whose file either holds the planned bytes or does not. A person's bytes are never written over: the file is read,
+spliced, and replaced only if it still holds what was read.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import msgspec
+
+from afterword.domain.article_note import Wanted, Written, splice, whole, written_of
+from afterword.domain.articles import Current
+from afterword.domain.ids import ArticleUid, SegmentKey
+from afterword.redact.exits import leave
+from afterword.redact.redactor import Redactor
+from afterword.store import faults, files
+from afterword.store.article_text import Source, Target, source_of, wanted
+from afterword.store.ledger import article_files, articles
+from afterword.store.ledger.article_files import UNSEEN, ArticleFile, Planned, Stat
+from afterword.store.ledger.ledger import Ledger
+from afterword.store.matter import read_matter
+from afterword.store.notes import read_card
+
+FOLDERS = {"concept": "concepts", "connection": "connections"}
+_SHOWN = frozenset({"active", "stale", "draft", "retracted"})
+_AT_ONCE = 40
+
+
+class Change(msgspec.Struct, frozen=True):
+    """A file to write: `old` is what it held when it was read, None when it is new."""
+
+    current: Current
+    path: str
+    old: bytes | None
+    new: bytes
+    made: str
+    written: Written
+
+
+class ArticleNotes:
+    """The one writer of articles in a vault."""
+
+    def __init__(self, vault: Path, daily: str, knowledge: str, ledger: Ledger, redactor: Redactor) -> None:
+        self._vault = vault
+        self._daily = daily
+        self._knowledge = knowledge
+        self._ledger = ledger
+        self._redactor = redactor
+
+    def sync(self, *, quiet: Callable[[Path], bool] = lambda _path: False) -> int:
+        """Write what changed; how many files. Nothing is done while the vault is not there.
+
+        Files that are missing, cannot be read, are locked, or for which `quiet` says that somebody is at work on them,
+        are left alone.
+        """
+        if read_card(self._vault) is None:
+            return 0
+        self.recover()
+        current = articles.current(self._ledger)
+        self._withdraw(current)
+        known = article_files.every(self._ledger)
+        done = 0
+        for chunk in _chunks(self.changes(current, known, quiet=quiet)):
+            done += self._write(chunk, known)
+        return done
+
+    def recover(self) -> None:
+        """Confirm or forget what a kill left planned, and take away what it left half made."""
+        open_plans = [file for file in article_files.every(self._ledger).values() if file.plan]
+        if read_card(self._vault) is None:
+            return
+        for folder in ("", *(f"/{name}" for name in FOLDERS.values())):
+            files.sweep_temporaries(files.inside(self._vault, self._knowledge + folder))
+        for file in open_plans:
+            files.sweep_temporaries(files.inside(self._vault, file.path).parent)
+        if not open_plans:
+            return
+        with self._ledger.transaction():
+            for file in open_plans:
+                plan = msgspec.json.decode(file.plan, type=Planned)
+                path = files.inside(self._vault, plan.path)
+                there = _digest(path.read_bytes()) == plan.digest if path.is_file() else False
+                if there:
+                    self._save(file, path=plan.path, at=_stat(path), made=plan.made, written=plan.written, plan="")
+                elif file.at == UNSEEN and not path.is_file():
+                    article_files.drop(self._ledger, file.uid)
+                else:
+                    self._save(file, plan="")
+
+    def changes(
+        self,
+        current: Iterable[Current],
+        known: dict[ArticleUid, ArticleFile],
+        *,
+        quiet: Callable[[Path], bool] = lambda _path: False,
+    ) -> list[Change]:
+        """What would have to be written so that the vault shows these articles. Reads files, writes none."""
+        row = [each for each in current if each.article.status in _SHOWN]
+        paths = self.places(row, known)
+        targets = self.targets(row, paths)
+        found = []
+        for each in row:
+            sources = self._sources(each)
+            want = wanted(each, sources, targets, self._out)
+            made = _digest(msgspec.json.encode((want.parts, [(key, str(value)) for key, value in want.front])))
+            change = self._change(each, paths[each.uid], known.get(each.uid), want, made, quiet)
+            if change:
+                found.append(change)
+        return found
+
+    def places(self, row: Iterable[Current], known: dict[ArticleUid, ArticleFile]) -> dict[ArticleUid, str]:
+        """Where each article lies or will lie, relative to the vault."""
+        taken = {file.path.casefold() for file in known.values()}
+        paths: dict[ArticleUid, str] = {}
+        for each in row:
+            if each.uid in known:
+                paths[each.uid] = known[each.uid].path
+                continue
+            folder = f"{self._knowledge}/{FOLDERS[each.article.kind]}"
+            for name in (each.article.slug, f"{each.article.slug}-{each.uid[2:6]}", each.uid):
+                path = f"{folder}/{name}.md"
+                if path.casefold() not in taken and not self._foreign(path, each.uid):
+                    break
+            taken.add(path.casefold())
+            paths[each.uid] = path
+        return paths
+
+    def targets(self, row: Iterable[Current], paths: dict[ArticleUid, str]) -> dict[ArticleUid, Target]:
+        """The articles as targets of links."""
+        return {
+            each.uid: Target(paths[each.uid].removesuffix(".md"), each.article.title, each.live)
+            for each in row
+            if each.uid in paths
+        }
+
+    def _foreign(self, name: str, uid: ArticleUid) -> bool:
+        path = files.inside(self._vault, name)
+        if not path.exists():
+            return False
+        values = read_matter(path.read_bytes()) if path.is_file() else None
+        return (values or {}).get("uid") != uid
+
+    def _change(
+        self, each: Current, name: str, file: ArticleFile | None, want: Wanted, made: str, quiet: Callable[[Path], bool]
+    ) -> Change | None:
+        path = files.inside(self._vault, name)
+        theirs = frozenset(each.edits.bodies)
+        if file is None and not path.exists():
+            return Change(each, name, None, whole(want), made, written_of(want, theirs))
+        if each.edits.locked or (file and file.state) or not path.is_file():
+            return None
+        if file and file.made == made and file.at == _stat(path):
+            return None
+        if quiet(path):
+            return None
+        old = path.read_bytes()
+        values = read_matter(old)
+        if values is None:
+            return None
+        done = splice(old, values, want, file.written if file else Written(), theirs)
+        return Change(each, name, old, done.note, made, done.written)
+
+    def _write(self, chunk: list[Change], known: dict[ArticleUid, ArticleFile]) -> int:
+        with self._ledger.transaction(durable=True):
+            for change in chunk:
+                if change.old != change.new:
+                    plan = Planned(change.path, _digest(change.new), change.made, change.written)
+                    self._save(self._row(change, known), plan=msgspec.json.encode(plan).decode())
+        written: list[Change] = []
+        done = 0
+        for change in chunk:
+            path = files.inside(self._vault, change.path)
+            if change.old == change.new:
+                written.append(change)
+                continue
+            faults.hit("article.plan")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            good = files.create(path, change.new) if change.old is None else files.swap(path, change.old, change.new)
+            faults.hit("article.written")
+            if good:
+                written.append(change)
+                done += 1
+        kept = {id(change) for change in written}
+        with self._ledger.transaction():
+            for change in chunk:
+                file = self._row(change, known)
+                path = files.inside(self._vault, change.path)
+                if id(change) in kept and path.is_file():
+                    self._save(file, at=_stat(path), made=change.made, written=change.written, plan="")
+                elif file.at == UNSEEN:
+                    article_files.drop(self._ledger, file.uid)
+                else:
+                    self._save(file, plan="")
+        return done
+
+    def _row(self, change: Change, known: dict[ArticleUid, ArticleFile]) -> ArticleFile:
+        uid = change.current.uid
+        return known.get(uid) or ArticleFile(uid, change.path, UNSEEN, "", Written(), "", 0, "")
+
+    def _withdraw(self, current: Iterable[Current]) -> None:
+        """Take away the files of articles that nothing leads to any more, if every byte of them is still ours."""
+        known = article_files.every(self._ledger)
+        for each in current:
+            file = known.get(each.uid)
+            if each.article.status != "withdrawn" or file is None or file.state or each.edits.locked:
+                continue
+            path = files.inside(self._vault, file.path)
+            if path.is_file() and file.at == _stat(path) and not each.edits.bodies:
+                path.unlink()
+                files.sync_folder(path.parent)
+                with self._ledger.transaction():
+                    article_files.drop(self._ledger, each.uid)
+
+    def _sources(self, each: Current) -> dict[SegmentKey, Source]:
+        found = articles.cited(self._ledger, each.article.sections)
+        return {key: source_of(day, at, key, rev, path, self._daily) for key, (day, at, rev, path) in found.items()}
+
+    def _save(self, file: ArticleFile, **changed: str | Stat | Written) -> None:
+        article_files.save(self._ledger, self._redactor, msgspec.structs.replace(file, **changed))
+
+    def _out(self, text: str) -> str:
+        return leave("article", text, self._redactor)
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+def _stat(path: Path) -> Stat:
+    at = path.stat()
+    return at.st_size, at.st_mtime_ns, at.st_ino
+
+
+def _chunks(row: list[Change]) -> Iterable[list[Change]]:
+    for at in range(0, len(row), _AT_ONCE):
+        yield row[at : at + _AT_ONCE]

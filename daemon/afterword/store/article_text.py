@@ -1,0 +1,157 @@
+"""An article as its note shows it: every foreign text escaped, every link to something that is there."""
+
+import datetime as dt
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from afterword.domain.article_note import EVIDENCE, HEAD, Wanted
+from afterword.domain.articles import Article, Claim, Current, Edits
+from afterword.domain.escape import label, plain, prose
+from afterword.domain.frontmatter import Value, Word
+from afterword.domain.ids import ArticleUid, SegmentKey
+from afterword.domain.sections import ref
+
+TAG_SAFE = str.maketrans(dict.fromkeys(" .,;:'\"()[]{}#^|\\<>?!*`~$%&=+@", "-"))
+
+
+class Source(msgspec.Struct, frozen=True):
+    """Where a section stands: its note (without `.md`), its block, and the words a link to it shows."""
+
+    note: str
+    block: str
+    shown: str
+
+
+class Target(msgspec.Struct, frozen=True):
+    """An article to link to: its note without `.md`, its title, and whether it is live."""
+
+    note: str
+    title: str
+    live: bool
+
+
+Sources = Mapping[SegmentKey, Source]
+Targets = Mapping[ArticleUid, Target]
+Out = Callable[[str], str]
+"""A text's last way through the redactor."""
+
+
+def wanted(current: Current, sources: Sources, targets: Targets, out: Out) -> Wanted:
+    """The note of an article."""
+    article, edits = current.article, current.edits
+    parts = {
+        HEAD: _head(article, out),
+        "Key Points": _section("Key Points", [f"- {prose(out(claim.text))}" for claim in article.points]),
+        "Details": _section(
+            "Details", "\n\n".join(str(prose(out(part))) for part in article.details.split("\n\n")).split("\n")
+        ),
+        "Related Concepts": _section("Related Concepts", list(_related(article, targets, out))),
+        "Sources": _section("Sources", list(_sources(article, sources, out))),
+    }
+    for name, body in edits.bodies.items():
+        if name in parts:
+            parts[name] = body.rstrip("\n") + "\n"
+    new = _evidence(article, edits)
+    if new:
+        parts[EVIDENCE] = _section(EVIDENCE, [_line(claim, sources, out) for claim in new])
+    return Wanted(tuple(_front(current, sources, targets, out)), parts)
+
+
+def _head(article: Article, out: Out) -> str:
+    lines = [f"# {prose(out(article.title))}"]
+    if article.status == "retracted":
+        when = f" on {article.retracted_on}" if article.retracted_on else ""
+        lines += ["", f"> [!warning] Retracted{when}"]
+        if article.retract_reason:
+            lines.append(f"> {prose(out(article.retract_reason))}")
+    return "\n".join(lines) + "\n"
+
+
+def _section(name: str, lines: list[str]) -> str:
+    return "\n".join([f"## {name}", *(lines or ["-"])]) + "\n"
+
+
+def _related(article: Article, targets: Targets, out: Out) -> list[str]:
+    rows = []
+    for related in article.related:
+        target = targets.get(related.uid)
+        if target and target.live:
+            reason = prose(out(related.reason))
+            rows.append(f"- [[{target.note}|{label(out(target.title))}]]" + (f" - {reason}" if reason else ""))
+    return rows
+
+
+def _sources(article: Article, sources: Sources, out: Out) -> list[str]:
+    rows = []
+    for number, claim in enumerate(article.points, 1):
+        source = sources.get(claim.section)
+        where = f"[[{source.note}#^{source.block}|{source.shown}]]" if source else f"{claim.section} (no longer there)"
+        rows.append(f'- {where}: "{prose(out(claim.quote))}" → point {number}')
+    return rows
+
+
+def _line(claim: Claim, sources: Sources, out: Out) -> str:
+    source = sources.get(claim.section)
+    return f"- {prose(out(claim.text))}" + (f" [[{source.note}#^{source.block}|{source.shown}]]" if source else "")
+
+
+def _evidence(article: Article, edits: Edits) -> list[Claim]:
+    """What came after a person rewrote the Key Points."""
+    if "Key Points" not in edits.bodies:
+        return []
+    return [claim for claim in article.points if claim.quote not in edits.seen]
+
+
+def _front(current: Current, sources: Sources, targets: Targets, out: Out) -> list[tuple[str, Value]]:
+    article, edits = current.article, current.edits
+    links = dict.fromkeys(
+        f"[[{source.note}#^{source.block}]]" for key in article.sections if (source := sources.get(key))
+    )
+    rows: list[tuple[str, Value]] = [
+        ("type", Word(article.kind)),
+        ("uid", current.uid),
+        ("title", plain(out(article.title))),
+        ("slug", article.slug),
+        ("aliases", [plain(out(name)) for name in _aliases(article, edits)]),
+        ("tags", [_tag(plain(out(tag))) for tag in article.tags]),
+        ("projects", [plain(out(project)) for project in article.projects]),
+        ("sources", list(links)),
+    ]
+    if article.kind == "connection":
+        rows.append(("connects", [f"[[{t.note}]]" for r in article.related if (t := targets.get(r.uid)) and t.live]))
+    rows += [("created", _day(article.created)), ("updated", _day(article.updated)), ("status", Word(article.status))]
+    if article.status == "retracted":
+        if article.retracted_on:
+            rows.append(("retracted_on", _day(article.retracted_on)))
+        if article.retract_reason:
+            rows.append(("retract_reason", plain(out(article.retract_reason))))
+    if article.replaced_by:
+        rows.append(("replaced_by", plain(out(article.replaced_by))))
+    rows += [("use_count", 0), ("engine", Word(article.engine))]
+    if edits.bodies:
+        rows.append(("edited", True))
+    return rows
+
+
+def _aliases(article: Article, edits: Edits) -> tuple[str, ...]:
+    return article.aliases if edits.aliases is not None else article.names
+
+
+def _tag(tag: str) -> str:
+    try:
+        return Word(tag)
+    except ValueError:
+        return tag.translate(TAG_SAFE).strip("-") or "memory"
+
+
+def _day(text: str) -> Value:
+    try:
+        return dt.date.fromisoformat(text)
+    except ValueError:
+        return text
+
+
+def source_of(day: str, time: str, key: SegmentKey, rev: int, path: str, daily: str) -> Source:
+    """The source a section is, in the note it stands in or would stand in."""
+    return Source((path or f"{daily}/{day}.md").removesuffix(".md"), ref(key, rev), f"{day} {time}")

@@ -1,0 +1,136 @@
+"""Articles and builds: what compile writes and everybody reads, with a person's edits laid over."""
+
+from collections.abc import Iterable, Mapping
+from typing import TypeAlias
+
+import msgspec
+
+from afterword.domain.articles import Article, Current, Edits, Proposal, laid_over
+from afterword.domain.ids import ArticleUid, ItemId, SegmentKey
+from afterword.domain.registers import Rank
+from afterword.redact.redactor import Redactor
+from afterword.redact.text import Redacted
+from afterword.store import faults
+from afterword.store.ledger import registers, segments
+from afterword.store.ledger.ledger import Ledger, RecordKind
+
+ArticleRecord: TypeAlias = Article
+"""The value of an ARTICLE register whose key is a uid; under `uid/edits` it is `Edits`."""
+
+_EDITS = "/edits"
+OWED = "articles_owed"
+"""The small fact that the vault is behind the ledger: 1 from a change of articles on until their files are written."""
+
+
+class BuildRecord(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The value of a BUILD register, keyed by day. `sent` are (section key, rev); `sent_hash` is taken of what was
+    sent. `proposals` passed validation; `uids` are the articles they became part of."""
+
+    sent: tuple[tuple[str, int], ...]
+    sent_hash: str
+    engine: str
+    state: str
+    reason: str = ""
+    proposals: tuple[Proposal, ...] = ()
+    uids: tuple[ArticleUid, ...] = ()
+    created: tuple[ArticleUid, ...] = ()
+    updated: tuple[ArticleUid, ...] = ()
+    merged: tuple[ArticleUid, ...] = ()
+
+
+def builds(ledger: Ledger) -> dict[str, tuple[registers.Register, BuildRecord]]:
+    """Every build by its day, in the order of days."""
+    return {found.key: (found, found.read(BuildRecord)) for found in registers.every(ledger, RecordKind.BUILD)}
+
+
+def stored(ledger: Ledger) -> dict[ArticleUid, Article]:
+    """Every article as the engine has it, by uid."""
+    return {
+        ArticleUid(found.key): found.read(Article)
+        for found in registers.every(ledger, RecordKind.ARTICLE)
+        if not found.key.endswith(_EDITS)
+    }
+
+
+def current(ledger: Ledger) -> list[Current]:
+    """Every article as it stands, those that are not live included, by uid."""
+    texts: dict[ArticleUid, Article] = {}
+    edits: dict[ArticleUid, Edits] = {}
+    for found in registers.every(ledger, RecordKind.ARTICLE):
+        if found.key.endswith(_EDITS):
+            edits[ArticleUid(found.key.removesuffix(_EDITS))] = found.read(Edits)
+        else:
+            texts[ArticleUid(found.key)] = found.read(Article)
+    return [
+        Current(uid, laid_over(article, edits[uid]), edits[uid]) if uid in edits else Current(uid, article)
+        for uid, article in texts.items()
+    ]
+
+
+def edits_of(ledger: Ledger, uid: ArticleUid) -> Edits:
+    """A person's edits of an article."""
+    found = registers.get(ledger, RecordKind.ARTICLE, uid + _EDITS)
+    return found.read(Edits) if found else Edits()
+
+
+def put_edits(ledger: Ledger, redactor: Redactor, uid: ArticleUid, edits: Edits) -> bool:
+    """Store a person's edits of an article; whether they say something new. Inside a transaction."""
+    before = registers.get(ledger, RecordKind.ARTICLE, uid + _EDITS)
+    after = registers.put(
+        ledger, RecordKind.ARTICLE, uid + _EDITS, redactor.document(msgspec.to_builtins(edits)), Rank.PERSON
+    )
+    return before is None or before.rev != after.rev
+
+
+def put_build(
+    ledger: Ledger, redactor: Redactor, changed: Mapping[ArticleUid, Article], made: Iterable[tuple[str, BuildRecord]]
+) -> dict[ArticleUid, Article]:
+    """Store articles and the builds they come from; inside one transaction, so that a set is there whole or not.
+
+    Returns:
+        The articles as they are stored.
+    """
+    held = {}
+    for uid, article in sorted(changed.items()):
+        register = registers.put(ledger, RecordKind.ARTICLE, uid, redactor.document(msgspec.to_builtins(article)))
+        faults.hit("build.article")
+        sources = [found[0].row for key in article.sections if (found := segments.section(ledger, key))]
+        ledger.derive((RecordKind.ARTICLE, register.row), [(RecordKind.SECTION, source) for source in sources])
+        held[uid] = register.read(Article)
+    for day, record in made:
+        registers.put(ledger, RecordKind.BUILD, day, redactor.document(msgspec.to_builtins(record)))
+    ledger.set_meta(OWED, 1)
+    faults.hit("build.commit")
+    return held
+
+
+def stamp(ledger: Ledger) -> tuple[int, int]:
+    """(how many, sum of revisions) of the articles as the engine has them: it changes whenever one of them does."""
+    found = ledger.db.execute(
+        f"SELECT count(*), coalesce(sum(rev), 0) FROM register WHERE kind = {int(RecordKind.ARTICLE)}"
+        f" AND key NOT LIKE '%{_EDITS}'"
+    ).fetchone()
+    return found[0], found[1]
+
+
+def item_texts(ledger: Ledger, ids: Iterable[str]) -> list[Redacted]:
+    """The texts of items by their hex ids."""
+    found = []
+    for its_id in ids:
+        row = ledger.db.execute("SELECT row FROM item WHERE id = ?", (ItemId(bytes.fromhex(its_id)),)).fetchone()
+        if row:
+            found.append(segments.text_of(ledger, row[0])[0])
+    return found
+
+
+def cited(ledger: Ledger, keys: Iterable[SegmentKey]) -> dict[SegmentKey, tuple[str, str, int, str]]:
+    """Section key → (day, time, newest revision in the vault or else in the ledger, path of its note or nothing)."""
+    found: dict[SegmentKey, tuple[str, str, int, str]] = {}
+    for key in keys:
+        section = segments.section(ledger, key)
+        if section:
+            register, record = section
+            placed = ledger.db.execute("SELECT rev, path FROM placed WHERE key = ?", (key,)).fetchone()
+            rev, path = placed or (register.rev, "")
+            found[key] = (record.day, record.time, rev, path)
+    return found
