@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from afterword.app import setup
+from afterword.app.articles import LedgerArticles
 from afterword.app.compiling import Compiling
 from afterword.app.config import Config, day_starts_at_min
 from afterword.app.ended import ended
@@ -67,7 +68,7 @@ class Program:
         )
         self.compiling = Compiling(config, ledger, self.redactor, Extractive(), self.zones, self.clock)
         self.notes = DailyNotes(self.vault, settings.vault.daily, ledger, self.redactor) if self.vault else None
-        self.index = Indexing(config, ledger, self.redactor)
+        self.index = Indexing(config, ledger, self.redactor, LedgerArticles(ledger, self.zones))
 
     def ingest(
         self,

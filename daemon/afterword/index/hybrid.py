@@ -188,7 +188,7 @@ def _of_passage(ledger: Ledger, passage: Found, terms: list[Term], filters: Filt
                 id=passage.ref,
                 kind="article",
                 item_kind=None,
-                title=passage.heading,
+                title=passage.text.partition(" › ")[0],
                 snippet=snippet(passage.text, terms),
                 path=passage.ref,
                 block=None,
