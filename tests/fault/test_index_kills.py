@@ -40,7 +40,7 @@ def held(home: Home) -> dict[str, str]:
 @pytest.mark.slow
 def test_kills_inside_the_index_leave_no_difference(tmp_path: Path) -> None:
     rng = random.Random(SEED)
-    home, calm = Home(tmp_path / "disturbed"), Home(tmp_path / "calm")
+    home, calm = Home(tmp_path / "disturbed", meaning=True), Home(tmp_path / "calm", meaning=True)
     home.run("init", "--yes")
     done = 0
     for number in range(KILLS):

@@ -252,7 +252,7 @@ def test_the_local_embedder_gives_the_vectors_it_gave() -> None:
 
 
 def test_through_the_command_line(tmp_path: Path) -> None:
-    home = Home(tmp_path)
+    home = Home(tmp_path, meaning=True)
     home.sample("claude-code")
     home.run("up", "--once", "--settle", "0")
     assert home.json("status")["index"]["semantic"] == "ready"
@@ -274,7 +274,7 @@ def test_through_the_command_line(tmp_path: Path) -> None:
 
 
 def test_an_exact_search_loads_nothing_heavy(tmp_path: Path) -> None:
-    home = Home(tmp_path)
+    home = Home(tmp_path, meaning=True)
     home.sample("claude-code")
     home.run("up", "--once", "--settle", "0")
     code = (
