@@ -18,12 +18,15 @@ FIXTURES = Path(__file__).parent / "fixtures"
 class Home:
     """A throw-away HOME. `run` starts the real program in it; `json` gives what its `--json` prints."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, meaning: bool = False) -> None:
         self.path = path
         path.mkdir(parents=True, exist_ok=True)
         kept = ("PATH", "LANG", "LC_ALL", "TMPDIR", "COVERAGE_PROCESS_START")
         self.env = {name: value for name, value in os.environ.items() if name in kept}
         self.env |= {"HOME": str(path), "TZ": "UTC", "AFTERWORD_MACHINE_NAME": "box", "PYTHONHASHSEED": "random"}
+        if not meaning:
+            # Loading the model costs each command two seconds; what tests search by meaning asks for it.
+            self.env["AFTERWORD_INDEX_EMBEDDER"] = "off"
 
     @property
     def vault(self) -> Path:

@@ -16,6 +16,7 @@ from writer import REDACTOR
 
 from afterword.app.client import NoAnswer, ask_door, door
 from afterword.app.config import load
+from afterword.app.searching import Searcher
 from afterword.serve import door as door_module
 from afterword.serve.door import BODY_MAX_BYTES, CONNECTIONS_MAX, Door
 from afterword.serve.jobs import JOBS, Lines
@@ -38,7 +39,8 @@ class House:
         self.ledger = open_writer(self.state, "box")
         self.lines = Lines()
         self.woken = 0
-        room = Room(self.config, {"HOME": str(tmp_path)}, lambda: 1, REDACTOR, self.lines, self._wake)
+        env = {"HOME": str(tmp_path)}
+        room = Room(self.config, env, lambda: 1, REDACTOR, self.lines, Searcher(self.config, env), self._wake)
         self.door = Door(room)
         card = doorfile.read(self.state)
         assert card is not None

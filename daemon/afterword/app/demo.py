@@ -5,8 +5,9 @@ import tempfile
 from importlib.resources import as_file, files
 from pathlib import Path
 
-SEARCHES = (("TMPDIR",), ('"per-job temp directory"',), ("--project", "harbor-api", "pytest"))
-"""Three searches that find something in the sample history, as the words of a command line."""
+SEARCHES = (("TMPDIR",), ('"per-job temp directory"',), ("Kodierung der Buchstaben in Rechnungen",))
+"""Three searches that find something in the sample history, as the words of a command line: a word, a phrase, and a
+question in another language than what answers it."""
 
 
 def make_home() -> Path:

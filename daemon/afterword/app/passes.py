@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from afterword.app.program import Program
     from afterword.capture.sweep import Progress, Sum
     from afterword.domain.ids import ArticleUid
+    from afterword.index.building import Done
+    from afterword.index.building import Progress as Indexed
 
 Tell: TypeAlias = Callable[[str, str, int, int, str], None]
 """Told how far it is: the phase (what a bar is called), its unit, done, all, a word beside the bar."""
@@ -28,6 +30,12 @@ class WriteUp(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What `up --once` can be told; without `settle_us` the settings' holds."""
 
     settle_us: int | None = None
+
+
+class Reindex(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What `index` can be told."""
+
+    rebuild: bool = False
 
 
 class CompileDays(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -63,6 +71,9 @@ def whole(
     )
     if thorough and not stop():
         program.compiling.run(on_progress=lambda done, all_: tell("Compiling", "days", done, all_, ""), stop=stop)
+    if thorough:
+        # In one whole pass the index is part of it; a daemon builds it while it watches.
+        catch_up(program, tell, stop)
     return {
         "vault": str(program.vault),
         "files": done.files,
@@ -73,6 +84,25 @@ def whole(
         "pending": msgspec.to_builtins(pending(program.ledger)),
         "ledger": msgspec.to_builtins(counts(program.ledger)),
     }
+
+
+def index(program: "Program", given: Reindex, tell: Tell, stop: Callable[[], bool]) -> dict[str, Any]:
+    """Compare the whole index with the ledger and take in what is missing; the fields of `index --json`."""
+    from afterword.app.indexing import index_status  # noqa: PLC0415  # numpy
+
+    done = catch_up(program, tell, stop, thorough=True, rebuild=given.rebuild)
+    return {"done": msgspec.to_builtins(done), "index": index_status(program.config, program.ledger)}
+
+
+def catch_up(
+    program: "Program", tell: Tell, stop: Callable[[], bool], *, thorough: bool = False, rebuild: bool = False
+) -> "Done | None":
+    """Bring the index up to date."""
+
+    def progress(now: "Indexed") -> None:
+        tell("Indexing", "documents", now.documents, now.of, f"documents, {now.embedded:,} passages new")
+
+    return program.index.catch_up(on_progress=progress, stop=stop, thorough=thorough, rebuild=rebuild)
 
 
 def compile_days(program: "Program", given: CompileDays, tell: Tell, stop: Callable[[], bool]) -> dict[str, Any]:

@@ -5,9 +5,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from afterword.app import setup
+from afterword.app.articles import LedgerArticles
 from afterword.app.compiling import Compiling
 from afterword.app.config import Config, day_starts_at_min
 from afterword.app.ended import ended
+from afterword.app.indexing import Indexing
 from afterword.app.reading import redactor, where
 from afterword.capture.sweep import Capture, Progress, Sum
 from afterword.compile.extractive import Extractive
@@ -66,6 +68,7 @@ class Program:
         )
         self.compiling = Compiling(config, ledger, self.redactor, Extractive(), self.zones, self.clock)
         self.notes = DailyNotes(self.vault, settings.vault.daily, ledger, self.redactor) if self.vault else None
+        self.index = Indexing(config, ledger, self.redactor, LedgerArticles(ledger, self.zones))
 
     def ingest(
         self,
@@ -140,6 +143,7 @@ class Program:
         return not busy and views.pending(self.ledger).sessions == 0
 
     def close(self) -> None:
+        self.index.close()
         self.text.close()
         self.ledger.close()
 

@@ -6,15 +6,18 @@ import msgspec
 
 from afterword.app.config import Config
 from afterword.app.reading import zones_of
+from afterword.app.searching import Searcher
 from afterword.app.show import Whole, find
 from afterword.domain.clock import format_rfc3339, parse_rfc3339
 from afterword.domain.errors import UsageError
 from afterword.domain.items import KIND_BY_WORD, ROLE_OF
 from afterword.domain.slugs import project_of
-from afterword.index.search import Answer, Filters, Hit, search
+from afterword.index.hybrid import Mode, Result, Results
+from afterword.index.search import Filters
 from afterword.store.ledger.ledger import Ledger
 
 LIMIT_MAX = 100_000
+KINDS = ("article", "diary", "message", *KIND_BY_WORD)
 _DAY = len("2026-06-10")
 
 
@@ -31,9 +34,10 @@ class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     machine: str | None = None
     session: str | None = None
     limit: int = 10
+    mode: Mode = "both"
 
 
-def ask(config: Config, ledger: Ledger, wanted: Question, now_us: int) -> Answer:
+def ask(config: Config, ledger: Ledger, wanted: Question, searcher: Searcher) -> Results:
     """Search, best first.
 
     Raises:
@@ -52,52 +56,53 @@ def ask(config: Config, ledger: Ledger, wanted: Question, now_us: int) -> Answer
 
     if not 1 <= wanted.limit <= LIMIT_MAX:
         raise UsageError(f"limit: {wanted.limit} is out of range", f"name a number from 1 to {LIMIT_MAX}")
-    if wanted.kind not in (None, "message", *KIND_BY_WORD):
-        raise UsageError(f"kind: there is no {wanted.kind!r}", "use one of message, " + ", ".join(KIND_BY_WORD))
+    if wanted.kind not in (None, *KINDS):
+        raise UsageError(f"kind: there is no {wanted.kind!r}", "use one of " + ", ".join(KINDS))
     filters = Filters(
         project=wanted.project,
         harness=wanted.harness,
         since_us=time("--since", wanted.since),
         until_us=time("--until", wanted.until),
-        kind=None if wanted.kind == "message" else wanted.kind,
+        kind=wanted.kind,
         role=wanted.role,
         machine=wanted.machine,
         session=find(ledger, wanted.session).row if wanted.session else None,
     )
-    return search(ledger, config.places.state, wanted.query, filters, limit=wanted.limit, now_us=now_us)
+    return searcher.search(ledger, wanted.query, filters, limit=wanted.limit, mode=wanted.mode)
 
 
-def as_json_fields(ledger: Ledger, wanted: Question, answer: Answer) -> dict[str, Any]:
+def as_json_fields(ledger: Ledger, wanted: Question, answer: Results) -> dict[str, Any]:
     """The fields of `search --json`."""
     origins = ledger.origins()
     return {
         "query": wanted.query,
-        "results": [_result(hit, origins[hit.session.origin][1]) for hit in answer.hits],
+        "results": [_result(found, origins) for found in answer.results],
         "total": answer.total,
         "cut": answer.cut,
         "complete": answer.complete,
-        "semantic": "off",
+        "semantic": answer.semantic,
     }
 
 
-def _result(hit: Hit, origin: str) -> dict[str, Any]:
+def _result(found: Result, origins: dict[int, tuple[str, str]]) -> dict[str, Any]:
+    session = found.session
     return {
-        "id": hit.item,
-        "kind": "message",
-        "item_kind": hit.kind.word,
-        "role": ROLE_OF[hit.kind],
-        "title": hit.session.facts.title,
-        "snippet": hit.snippet,
-        "path": hit.written_in[0] if hit.written_in else None,
-        "block": hit.written_in[1] if hit.written_in else None,
-        "session": hit.session.shown_native,
-        "harness": hit.session.harness,
-        "project": project_of(hit.session.facts.cwd),
-        "origin": origin,
-        "time": format_rfc3339(hit.time_us),
-        "abandoned": hit.abandoned,
-        "score": hit.score,
-        "why": ["exact"],
+        "id": found.id,
+        "kind": found.kind,
+        "item_kind": found.item_kind.word if found.item_kind else None,
+        "role": ROLE_OF[found.item_kind] if found.item_kind else None,
+        "title": found.title,
+        "snippet": found.snippet,
+        "path": found.path,
+        "block": found.block,
+        "session": session.shown_native if session else None,
+        "harness": session.harness if session else None,
+        "project": found.project,
+        "origin": origins[session.origin][1] if session else None,
+        "time": format_rfc3339(found.time_us),
+        "abandoned": found.abandoned,
+        "score": found.score,
+        "why": list(found.why),
     }
 
 

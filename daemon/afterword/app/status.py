@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 
 from afterword.app.config import Config
+from afterword.app.indexing import index_status
 from afterword.capture.sweep import StoreView
 from afterword.domain.clock import format_rfc3339
 from afterword.store import lock
@@ -41,7 +42,7 @@ def status(config: Config, ledger: Ledger, stores: list[StoreView]) -> dict[str,
             ],
         },
         "last_compile": format_rfc3339(compiled_us) if isinstance(compiled_us, int) else None,
-        "index": {"semantic": "off"},
+        "index": index_status(config, ledger),
         "spend": None,
         "peers": [],
         "ledger": msgspec.to_builtins(views.counts(ledger)),

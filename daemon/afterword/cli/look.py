@@ -7,7 +7,6 @@ import click
 
 from afterword.app.config import Config
 from afterword.cli.output import config_option, json_option, note, say, say_json, table
-from afterword.domain.clock import clock_from
 from afterword.domain.errors import Exit, NotSetUp
 from afterword.domain.items import KIND_BY_WORD
 from afterword.domain.slugs import project_of
@@ -50,25 +49,26 @@ def sources(*, as_json: bool, config: Config) -> None:
     )
 
 
-@click.command(short_help="Find what was said or done, by exact words.")
+@click.command(short_help="Find what was said or done, by exact words and by meaning.")
 @click.argument("query", nargs=-1, required=True)
 @click.option("--project", help="Only this project (the name of its folder).")
 @click.option("--harness", help="Only this agent, such as claude-code or codex.")
 @click.option("--since", help="Only from this day or time on (2026-06-10, or RFC 3339).")
 @click.option("--until", help="Only before this day or time.")
-@click.option("--kind", type=click.Choice(["message", *KIND_BY_WORD]), help="Only items of this kind.")
+@click.option("--kind", type=click.Choice(["article", "diary", "message", *KIND_BY_WORD]), help="Only this kind.")
 @click.option("--role", type=click.Choice(["user", "assistant", "tool", "system"]), help="Only items of this role.")
 @click.option("--machine", help="Only from this machine.")
 @click.option("--session", help="Only in this session (a prefix of its id).")
-@click.option("--exact", is_flag=True, expose_value=False, help="Exact words only (so far the only way there is).")
+@click.option("--exact", "mode", flag_value="exact", help="Exact words only.")
+@click.option("--semantic", "mode", flag_value="semantic", help="Only what means the same.")
 @click.option("-n", "--limit", type=click.IntRange(1, 100_000), default=10, show_default=True, help="At most so many.")
 @json_option
 @config_option
 def search(query: tuple[str, ...], *, as_json: bool, config: Config, limit: int, **given: Any) -> int:
-    """Find what was said or done. Every word must occur; quotes make a phrase.
+    """Find what was said or done. What holds every word comes first, then what means the same; quotes make a phrase.
 
-    Identifiers, flags and paths are found as they stand. Prompts and replies come first, then commands, edits and
-    tool output. Exit code 3 when nothing is found.
+    Identifiers, flags, paths and phrases are found as they stand, and nothing else is. Prompts and replies come first,
+    then commands, edits and tool output. Exit code 3 when nothing is found.
 
     \b
     afterword search SSL_ERROR_SYSCALL
@@ -77,32 +77,25 @@ def search(query: tuple[str, ...], *, as_json: bool, config: Config, limit: int,
     """
     from afterword.app.reading import reader, zones_of
     from afterword.app.results import Question, as_json_fields, ask
+    from afterword.app.searching import Searcher
 
     text = " ".join(query)
-    wanted = Question(text, **given, limit=limit)
+    wanted = Question(text, **given | {"mode": given["mode"] or "both"}, limit=limit)
     with reader(config) as ledger:
         zones = zones_of(config, ledger)
-        answer = ask(config, ledger, wanted, clock_from(os.environ)())
+        answer = ask(config, ledger, wanted, Searcher(config, os.environ))
         fields = as_json_fields(ledger, wanted, answer)
     if as_json:
         say_json("search", fields)
-        return Exit.DONE if answer.hits else Exit.NOTHING
-    for hit in answer.hits:
-        at = zones.local(hit.time_us).strftime("%Y-%m-%d %H:%M")
-        words = [
-            hit.kind.word,
-            at,
-            hit.session.harness,
-            project_of(hit.session.facts.cwd),
-            hit.session.shown_native[:13],
-        ]
-        say(" · ".join(word for word in words if word) + (" · abandoned" if hit.abandoned else ""))
-        say(f"    {hit.snippet}")
-        if hit.written_in:
-            say(f"    → {hit.written_in[0]} (^{hit.written_in[1]})")
-    if not answer.hits:
+        return Exit.DONE if answer.results else Exit.NOTHING
+    for found in answer.results:
+        say(_heading(found, zones.local(found.time_us).strftime("%Y-%m-%d %H:%M")))
+        say(f"    {found.snippet}")
+        if found.path:
+            say(f"    → {found.path}" + (f" (^{found.block})" if found.block else ""))
+    if not answer.results:
         narrowed = " ".join(
-            f"--{name.replace('_prefix', '')} {value}" for name, value in given.items() if value and name != "exact"
+            f"--{name.replace('_prefix', '')} {value}" for name, value in given.items() if value and name != "mode"
         )
         note(
             f"nothing holds {text!r}"
@@ -110,12 +103,20 @@ def search(query: tuple[str, ...], *, as_json: bool, config: Config, limit: int,
             + ("" if answer.complete else "; the full text is still being made")
         )
         return Exit.NOTHING
-    more = answer.total - len(answer.hits)
+    more = answer.total - sum("exact" in found.why for found in answer.results)
     if more > 0:
         note(f"{more:,} more; use --limit, --project, --since …")
     if not answer.complete:
         note("the full text is being made again: there may be more")
     return Exit.DONE
+
+
+def _heading(found: Any, at: str) -> str:
+    session = found.session
+    words = [found.item_kind.word if found.item_kind else found.kind, at]
+    words += [session.harness, found.project, session.shown_native[:13]] if session else [found.title]
+    words += ["abandoned"] if found.abandoned else []
+    return " · ".join(word for word in words if word) + ("" if "exact" in found.why else " · by meaning")
 
 
 @click.command(short_help="One session whole.")

@@ -54,9 +54,16 @@ def status(*, as_json: bool, config: Config) -> None:
         *([("jobs", f"{found['jobs']['waiting']} waiting")] if found["jobs"]["waiting"] else []),
         *(("failed job", f"{job['name']}: {job['error']}") for job in found["jobs"]["failed"][:1]),
         ("ledger", holds),
-        ("semantic index", "off (not in this version)"),
+        ("semantic index", _index(found["index"])),
     ]
     table(rows)
+
+
+def _index(found: dict[str, Any]) -> str:
+    if found["semantic"] == "off":
+        return "off" if found["embedder"] is None else "not made yet (`afterword index`)"
+    amount = f"{found['chunks']:,} passages, {found['share']:.0%} of what was said ({found['embedder']})"
+    return amount if found["semantic"] == "ready" else f"being made: {amount}"
 
 
 @click.command(short_help="Every known trouble with its fix.")

@@ -72,6 +72,15 @@ class Redact(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Patterns that are never redacted."""
 
 
+class Index(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """[index]"""
+
+    embedder: Annotated[str, msgspec.Meta(pattern="^(local|off)$")] = "local"
+    """local (in this process, no key, no download), or off: exact search only."""
+    max_chunks: Annotated[int, msgspec.Meta(ge=0)] = 20_000
+    """How many stretches of conversation are found by meaning, the newest first; notes always are."""
+
+
 class Compile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """[compile]"""
 
@@ -97,4 +106,5 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     segment: Segment = Segment()
     compile: Compile = Compile()
     redact: Redact = Redact()
+    index: Index = Index()
     door: Door = Door()

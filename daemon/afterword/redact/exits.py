@@ -49,6 +49,12 @@ EXITS: Final[tuple[Exit, ...]] = (
     Exit("vault-card", "numbers", ("afterword.app.setup",), "`.afterword/vault.json`: ids and zones"),
     Exit("config", "numbers", ("afterword.app.config",), "the vault's path, written into the settings at init"),
     Exit("demo-home", "shipped", ("afterword.app.demo",), "the made-up history in a throw-away home"),
+    Exit(
+        "vector-index",
+        "redacted",
+        ("afterword.index.keeper", "afterword.index.keeping", "afterword.index.manifest"),
+        "stretches of text, their headings and their vectors, given to the index",
+    ),
     Exit("lock", "numbers", ("afterword.store.lock",), "the owner's process number and command"),
     Exit("door-card", "numbers", ("afterword.store.doorfile",), "the door's port, process number and token"),
     # The one row of foreign words without redaction: the hook knows no rules and must be quick. A spool file holds four

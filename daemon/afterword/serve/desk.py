@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import Callable, Mapping
 
 from afterword.app.program import Program
+from afterword.app.searching import Searcher
 from afterword.domain.errors import AfterwordError
 from afterword.serve.door import Door
 from afterword.serve.jobs import Lines, Runner
@@ -29,6 +30,7 @@ class Desk:
         self._runner = Runner(program, self._lines, stop)
         self._notifier = Notifier(env)
         self._door: Door | None = None
+        self._searcher = Searcher(program.config, env, program.index.embedder)
         self._seen: set[str] = set()
         self.spool = program.config.places.state / spool.FOLDER
 
@@ -40,7 +42,7 @@ class Desk:
         except (OSError, sqlite3.Error, AfterwordError) as err:
             _log.error("jobs of the last run could not be taken up: %s", err)
         program = self._program
-        room = Room(program.config, self._env, program.clock, program.redactor, self._lines, self._wake)
+        room = Room(program.config, self._env, program.clock, program.redactor, self._lines, self._searcher, self._wake)
         try:
             self._door = Door(room)
         except OSError as err:
@@ -71,3 +73,4 @@ class Desk:
         if self._door is not None:
             self._door.close()
             self._door = None
+        self._searcher.close()

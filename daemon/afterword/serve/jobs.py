@@ -38,6 +38,7 @@ class Work(msgspec.Struct, frozen=True):
 JOBS: Final[dict[str, Work]] = {
     "ingest": Work(passes.Ingest, passes.ingest),
     "write-up": Work(passes.WriteUp, passes.write_up),
+    "index": Work(passes.Reindex, passes.index),
     "compile": Work(passes.CompileDays, passes.compile_days),
 }
 

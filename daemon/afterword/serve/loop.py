@@ -19,6 +19,7 @@ from afterword.serve.desk import Desk
 _log = logging.getLogger(__name__)
 
 _MERGE_S = 0.3
+_SLICE_S = 0.1
 _BACK_OFF_MAX_S = 300.0
 
 
@@ -34,6 +35,8 @@ class Daemon:
         self._handled: dict[Path, float] = {}
         self._trailing: dict[Path, float] = {}
         self._failures = 0
+        self._indexing = False
+        """Whether there may be something for the index."""
         self._look_soon = False
         self._looked = self._look_took = 0.0
         self._desk = Desk(program, os.environ, self._watcher.wake, self._asked)
@@ -74,10 +77,14 @@ class Daemon:
                 elif now >= next_write_up:
                     self._guard(self._write_up)
                     next_write_up = time.monotonic() + self._due_in()
+                    self._indexing = True
                 else:
                     wait = min([next_sweep, next_write_up, *self._trailing.values(), now + self._desk.pause_s]) - now
-                    if self._events(self._watcher.take(wait)):
+                    if self._events(self._watcher.take(0.0 if self._indexing else wait)):
                         next_write_up = 0.0
+                    elif self._indexing:
+                        # Whatever happens in a store comes before the next slice of the index.
+                        self._indexing = self._guard(self._index)
         finally:
             self._desk.close()
             self._watcher.stop()
@@ -141,6 +148,9 @@ class Daemon:
         if made or appended:
             self._on_event(f"{appended} sections written")
         return appended > 0
+
+    def _index(self) -> bool:
+        return self._program.index.step(_SLICE_S)
 
     def _guard(self, step: Callable[[], bool]) -> bool:
         """Do a step; what breaks is logged and tried again at the next look, everything else goes on."""

@@ -30,7 +30,7 @@ from afterword.app.client import NoAnswer, Refused, ask_door
 from afterword.app.config import Config, load
 from afterword.app.reading import reader
 from afterword.app.results import Question
-from afterword.domain.clock import clock_from
+from afterword.app.searching import Searcher
 from afterword.domain.errors import AfterwordError
 from afterword.redact.exits import leave_tree
 from afterword.redact.redactor import Redactor
@@ -176,7 +176,7 @@ def _by_daemon(config: Config, wanted: dict[str, Any]) -> dict[str, Any] | None:
 
 def _here(config: Config, wanted: Question) -> dict[str, Any]:
     with reader(config) as ledger:
-        answer = results.ask(config, ledger, wanted, clock_from(os.environ)())
+        answer = results.ask(config, ledger, wanted, Searcher(config, os.environ))
         return results.as_json_fields(ledger, wanted, answer)
 
 

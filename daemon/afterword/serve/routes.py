@@ -12,6 +12,7 @@ from afterword.app import results
 from afterword.app.config import Config
 from afterword.app.reading import where
 from afterword.app.results import Question
+from afterword.app.searching import Searcher
 from afterword.app.show import find, whole
 from afterword.app.status import status as status_of
 from afterword.capture.sweep import survey
@@ -31,6 +32,8 @@ class Room(msgspec.Struct, frozen=True):
     clock: Clock
     redactor: Redactor
     lines: work.Lines
+    searcher: Searcher
+    """The index in memory, one for all callers."""
     wake: Callable[[], None]
     """Makes the loop look for jobs now."""
 
@@ -78,7 +81,7 @@ def status(room: Room, _asked: Nothing) -> Answer:
 
 def search(room: Room, asked: Question) -> Answer:
     with closing(room.ledger()) as ledger:
-        answer = results.ask(room.config, ledger, asked, room.clock())
+        answer = results.ask(room.config, ledger, asked, room.searcher)
         return results.as_json_fields(ledger, asked, answer)
 
 

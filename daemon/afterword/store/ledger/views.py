@@ -89,6 +89,16 @@ def message_count(ledger: Ledger, harness: str) -> int:
     return found
 
 
+def spoken(ledger: Ledger) -> int:
+    """How many live prompts and replies there are, each counted once."""
+    kinds = ",".join(str(int(kind)) for kind in sorted(PROSE_KINDS))
+    found: int = ledger.db.execute(
+        "SELECT count(DISTINCT m.item) FROM membership m JOIN item i ON i.row = m.item"
+        f" WHERE m.state = 0 AND i.kind IN ({kinds}) AND i.chars > 0"
+    ).fetchone()[0]
+    return found
+
+
 def in_order(ledger: Ledger, session: int) -> Iterator[Placed]:
     """A session's items in order, hidden copies included (their state says so)."""
     rows = ledger.db.execute(

@@ -1,0 +1,74 @@
+"""Articles as the index reads them: as they stand in the ledger, with a person's edits, by their place in the vault."""
+
+import hashlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from afterword.domain.articles import Current
+from afterword.domain.clock import Zones
+from afterword.store.ledger import article_files, articles
+from afterword.store.ledger.ledger import Ledger
+
+if TYPE_CHECKING:
+    from afterword.index.documents import Document
+
+
+class LedgerArticles:
+    """The `ArticleSource` of the index. Only live articles that lie in the vault are found."""
+
+    def __init__(self, ledger: Ledger, zones: Zones) -> None:
+        self._ledger = ledger
+        self._zones = zones
+
+    def _standing(self) -> dict[str, Current]:
+        files = article_files.every(self._ledger)
+        return {
+            files[each.uid].path: each
+            for each in articles.current(self._ledger)
+            if each.live and each.uid in files and not files[each.uid].state
+        }
+
+    def prints(self) -> Mapping[str, str]:
+        """Path in the vault → a hash of what the article says."""
+        return {
+            path: hashlib.blake2b(msgspec.json.encode(_said(each)), digest_size=12).hexdigest()
+            for path, each in self._standing().items()
+        }
+
+    def load(self, ref: str) -> "Document | None":
+        """The article at this path; None when none stands there."""
+        from afterword.index.documents import Document, Part  # noqa: PLC0415  # the index is loaded when it is used
+
+        each = self._standing().get(ref)
+        if each is None:
+            return None
+        article = each.article
+        said = _said(each)
+        return Document(
+            kind="article",
+            ref=ref,
+            print=hashlib.blake2b(msgspec.json.encode(said), digest_size=12).hexdigest(),
+            title=article.title,
+            day=article.updated,
+            time_us=self._zones.start_of(article.updated) or 0,
+            project=article.projects[0] if article.projects else "",
+            harness="",
+            session="",
+            parts=tuple(Part(text, heading) for heading, text in said[1:] if text),
+        )
+
+
+def _said(each: Current) -> list[tuple[str, str]]:
+    """(heading, text) of everything the article says: a section a person changed as the person left it."""
+    article, bodies = each.article, each.edits.bodies
+    points = [("Key Points", claim.text) for claim in article.points]
+    details = [("Details", paragraph) for paragraph in article.details.split("\n\n")]
+    own = [(heading, body) for heading, body in bodies.items()]
+    return [
+        ("", " ".join(article.names)),
+        *(points if "Key Points" not in bodies else []),
+        *(details if "Details" not in bodies else []),
+        *own,
+    ]

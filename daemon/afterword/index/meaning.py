@@ -1,0 +1,200 @@
+"""What is near a question in meaning: weighed by vectors, words and times, one best chunk a session or article."""
+
+import datetime as dt
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from afterword.index import manifest
+from afterword.index.background import BACKGROUND
+from afterword.index.dates import nearness, spoken
+from afterword.index.documents import DocumentKind
+from afterword.index.embedder import Embedder, Matrix, limit_threads
+from afterword.index.manifest import Build, Manifest
+from afterword.index.memory import Floats, Memory
+from afterword.index.standing import collection_name
+from afterword.index.terms import asked
+
+# Measured with `bench.retrieval` on two sets that want opposite things: questions about conversations, which repeat
+# the words of what was said, and questions that avoid them on purpose. No ranks are fused, which made both worse.
+_NEAR = 0.8
+_WORDS = 0.7
+_WORDS_OF_GROUP = 0.3
+_TIME = 0.3
+_KIND = {"article": 0.05, "diary": 0.02, "message": 0.0}
+FLOORS = (0.19, 0.29)
+"""The floor below which nothing is returned lies between these, where most background questions stay below it."""
+_BACKGROUND_SHARE = 95
+_FLOOR_WORDS, _FLOOR_MEAN, _FEW = 0.5, 0.3, 50
+_BESIDE = 0.6
+"""What comes beside a passage above the floor may be so much lower."""
+
+
+class Passage(msgspec.Struct, frozen=True):
+    """The best chunk of a session or article. `session` is a session's id, `items` are ids of messages as hex."""
+
+    kind: DocumentKind
+    ref: str
+    text: str
+    heading: str
+    items: tuple[str, ...]
+    day: str
+    time_us: int
+    project: str
+    harness: str
+    session: str
+    score: float
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """What narrows a question: names are compared as they are, times are UTC microseconds."""
+
+    kinds: frozenset[DocumentKind] = frozenset({"article", "diary", "message"})
+    project: str | None = None
+    harness: str | None = None
+    session: str | None = None
+    since_us: int | None = None
+    until_us: int | None = None
+
+
+class Meaning:
+    """The reader's side. Keeps the index in memory and looks for changes with every question; loads what it needs
+    when it is first asked. Used from one thread at a time."""
+
+    def __init__(self, folder: Path, embedder: Embedder) -> None:
+        self._folder = folder
+        self._embedder = embedder
+        self._manifest: Manifest | None = None
+        self._memory: Memory | None = None
+        self._background: Matrix | None = None
+        self._floor = FLOORS[1]
+
+    def ask(
+        self,
+        question: str,
+        wanted: Wanted,
+        *,
+        limit: int,
+        day_of: Callable[[int], str],
+        now_us: int,
+        floor: float | None = None,
+    ) -> list[Passage]:
+        """The passages nearest to a question, best first; none when nothing is near enough, or the index not whole."""
+        memory = self._loaded()
+        if memory is None or not len(memory) or not question.strip():
+            return []
+        allowed = self._allowed(memory, wanted)
+        if not allowed.any():
+            return []
+        near = memory.near(self._embedder.embed([question])[0])
+        mean = _mean(memory, near)
+        floor = self._floor if floor is None else floor
+        words, words_of_group = memory.words(asked(question))
+        times = self._times(memory, question, day_of, now_us)
+        outside = ~allowed[memory.doc]
+        near[outside] = words[outside] = -1.0
+        # What a diary says again counts only where the session itself may not be found.
+        own = np.zeros(memory.groups, bool)
+        own[memory.group[~memory.again & ~outside]] = True
+        weighed = ~(memory.again & own[memory.group])
+        nearest, held = memory.best(near, weighed), memory.best(words, weighed)
+        score = _NEAR * nearest + _WORDS * held + _WORDS_OF_GROUP * words_of_group + _TIME * times
+        relevance = memory.best(near + _FLOOR_WORDS * words, weighed) - _FLOOR_MEAN * mean
+        kinds = np.array([_KIND[doc[1]] for doc in memory.docs])
+        in_group = _NEAR * near + _WORDS * words + kinds[memory.doc]
+        if relevance.max() < floor:
+            return []
+        found: list[Passage] = []
+        for group in np.argsort(-score, kind="stable")[: limit * 5]:
+            if len(found) >= limit:
+                break
+            if relevance[group] < floor * _BESIDE:
+                continue
+            chunks = np.flatnonzero((memory.group == group) & ~outside)
+            best = int(chunks[np.argmax(in_group[chunks])])
+            passage = self._passage(memory, best, float(score[group]))
+            if passage:
+                found.append(passage)
+        return found
+
+    def close(self) -> None:
+        if self._manifest:
+            self._manifest.close()
+            self._manifest = None
+        self._memory = None
+
+    def _build(self) -> Build | None:
+        if self._manifest is None:
+            self._manifest = manifest.open_reader(self._folder)
+        return self._manifest.build(collection_name(self._embedder.signature)) if self._manifest else None
+
+    def _loaded(self) -> Memory | None:
+        """The index as it is now."""
+        build = self._build()
+        if build is None or not build.complete or self._manifest is None:
+            self._memory = None
+            return None
+        if self._memory is None or self._memory.changes != build.changes:
+            limit_threads()
+            self._memory = Memory(self._manifest, build, self._embedder.dim)
+            self._floor = self._measured(self._memory)
+        return self._memory
+
+    def _measured(self, memory: Memory) -> float:
+        """The floor for this index: what questions that have nothing to do with it come to."""
+        if not len(memory):
+            return FLOORS[1]
+        if self._background is None:
+            self._background = self._embedder.embed(BACKGROUND)
+        found = []
+        for question, vector in zip(BACKGROUND, self._background, strict=True):
+            near = memory.near(vector)
+            words, _ = memory.words(asked(question))
+            found.append(float((near + _FLOOR_WORDS * words).max()) - _FLOOR_MEAN * _mean(memory, near))
+        return min(FLOORS[1], max(FLOORS[0], float(np.percentile(found, _BACKGROUND_SHARE))))
+
+    def _allowed(self, memory: Memory, wanted: Wanted) -> npt.NDArray[np.bool_]:
+        """Which documents may be found."""
+        return np.array([_fits(doc, wanted) for doc in memory.docs], bool)
+
+    def _times(self, memory: Memory, question: str, day_of: Callable[[int], str], now_us: int) -> Floats:
+        found: Floats = np.zeros(memory.groups)
+        times = spoken(question, dt.date.fromisoformat(day_of(now_us)))
+        if times:
+            for doc, group in zip(memory.docs, memory.group_of_doc, strict=True):
+                day = dt.date.fromisoformat(doc[3] or day_of(doc[4]))
+                found[group] = max(found[group], nearness(times, day))
+        return found
+
+    def _passage(self, memory: Memory, at: int, score: float) -> Passage | None:
+        assert self._manifest is not None
+        chunk = manifest.chunk_row(self._manifest, int(memory.rows[at]))
+        if chunk is None:
+            return None
+        _, kind, ref, day, time_us, project, harness, session = memory.docs[memory.doc[at]]
+        return Passage(
+            kind, ref, chunk.text, chunk.heading, chunk.items, day, time_us, project, harness, session, round(score, 4)
+        )
+
+
+def _mean(memory: Memory, near: Floats) -> float:
+    """How near everything is on average: a question in the manner of the texts is near to all of them.
+
+    Of a few texts the average says little.
+    """
+    return float(near.mean()) * len(memory) / (len(memory) + _FEW)
+
+
+def _fits(doc: tuple[int, DocumentKind, str, str, int, str, str, str], wanted: Wanted) -> bool:
+    _, kind, _, _, time_us, project, harness, session = doc
+    return (
+        kind in wanted.kinds
+        and (wanted.project is None or project == wanted.project)
+        and (wanted.harness is None or harness == wanted.harness)
+        and (wanted.session is None or session == wanted.session)
+        and (wanted.since_us is None or time_us >= wanted.since_us or kind == "message")
+        and (wanted.until_us is None or time_us < wanted.until_us)
+    )

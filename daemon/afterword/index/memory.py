@@ -1,0 +1,103 @@
+"""The index in memory: every vector and every word of it, compared with a question without leaving anything out.
+
+Up to 50,000 chunks the exact product is as quick as Chroma's approximate search and finds everything; it also gives
+the vectors that the words are weighed with. It is read from `index.db`, so no lock is needed and no Chroma loaded.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from afterword.index.embedder import Matrix
+from afterword.index.manifest import Build, Manifest
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+_K1, _B = 1.2, 0.75
+
+
+class Memory:
+    """A build as it was at `changes`. A *group* is what is found together: a session with its diary, or an article."""
+
+    def __init__(self, manifest: Manifest, build: Build, dim: int) -> None:
+        self.changes = build.changes
+        rows = manifest.db.execute(
+            "SELECT c.row, c.doc, c.terms, c.shared, v.half FROM chunk c JOIN vector v ON v.hash = c.hash"
+            " AND v.embedder = ? WHERE c.build = ? ORDER BY c.row",
+            (build.embedder, build.row),
+        ).fetchall()
+        docs = manifest.db.execute(
+            "SELECT row, kind, ref, day, time_us, project, harness, session FROM doc WHERE build = ?", (build.row,)
+        ).fetchall()
+        self.docs = docs
+        """(row, kind, ref, day, time, project, harness, session)."""
+        place = {doc[0]: at for at, doc in enumerate(docs)}
+        groups: dict[str, int] = {}
+        group_of = [groups.setdefault(doc[7] or doc[2], len(groups)) for doc in docs]
+        self.rows: Ints = np.array([row[0] for row in rows], np.int64)
+        self.doc: Ints = np.array([place[row[1]] for row in rows], np.int64)
+        self.group: Ints = np.array([group_of[at] for at in self.doc], np.int64)
+        self.group_of_doc: Ints = np.array(group_of, np.int64)
+        self.groups = len(groups)
+        halves = np.frombuffer(b"".join(row[4] for row in rows), np.float16)
+        self.vectors: Matrix = halves.reshape(-1, dim).astype(np.float32)
+        counts = np.array([len(row[2]) // 4 for row in rows], np.int64)
+        self._words = np.frombuffer(b"".join(row[2] for row in rows), np.uint32)
+        self._chunk_of: Ints = np.repeat(np.arange(len(rows), dtype=np.int64), counts)
+        # Words that a neighbour shares count once in a group, and so does what its diary says again.
+        starts = np.repeat(np.cumsum(counts) - counts, counts)
+        within = np.arange(len(self._words), dtype=np.int64) - starts
+        own = within >= np.repeat(np.array([row[3] for row in rows], np.int64), counts)
+        diary = np.array([doc[1] == "diary" for doc in docs], bool)
+        said = np.zeros(self.groups, bool)
+        said[self.group_of_doc[np.array([doc[1] == "message" for doc in docs], bool)]] = True
+        self.again = diary[self.doc] & said[self.group] if len(rows) else np.zeros(0, bool)
+        """Chunks of a diary whose session's own words are here too: the same said twice, one time out of its place."""
+        self._own = own & ~self.again[self._chunk_of]
+        self._lengths = counts.astype(np.float64)
+        self._group_lengths: Floats = np.bincount(self.group[self._chunk_of[self._own]], minlength=self.groups).astype(
+            np.float64
+        )
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def near(self, vector: Matrix) -> Floats:
+        """The cosine of every chunk with a vector."""
+        return (self.vectors @ vector).astype(np.float64)
+
+    def words(self, asked: list[int]) -> tuple[Floats, Floats]:
+        """How well every chunk, and every group, holds the words of a question: BM25 as a share of what there could be.
+
+        A word that is nowhere counts as the rarest, so what holds the common half of a question stays low.
+        """
+        chunks = np.zeros(len(self.rows))
+        groups = np.zeros(self.groups)
+        whole = whole_groups = 1e-9
+        for word in asked:
+            hits = np.flatnonzero(self._words == word)
+            in_chunks = np.bincount(self._chunk_of[hits], minlength=len(self.rows)).astype(np.float64)
+            own = self._chunk_of[hits[self._own[hits]]]
+            in_groups = np.bincount(self.group[own], minlength=self.groups).astype(np.float64)
+            score, weight = _bm25(in_chunks, self._lengths)
+            chunks += score
+            whole += weight
+            score, weight = _bm25(in_groups, self._group_lengths)
+            groups += score
+            whole_groups += weight
+        return chunks / whole, groups / whole_groups
+
+    def best(self, values: Floats, weighed: npt.NDArray[np.bool_]) -> Floats:
+        """The highest value of the weighed chunks of each group; -1 without any."""
+        found: Floats = np.full(self.groups, -1.0)
+        np.maximum.at(found, self.group[weighed], values[weighed])
+        return found
+
+
+def _bm25(counts: Floats, lengths: Floats) -> tuple[Floats, float]:
+    """(score, highest score there could be) of one word."""
+    holding = np.count_nonzero(counts)
+    weight = float(np.log1p((len(counts) - holding + 0.5) / (holding + 0.5)))
+    mean = max(1.0, float(lengths.mean())) if len(lengths) else 1.0
+    score = weight * counts * (_K1 + 1) / (counts + _K1 * (1 - _B + _B * lengths / mean))
+    return score, weight * (_K1 + 1)

@@ -1,0 +1,38 @@
+"""Whether there is an index and how it stands, told without loading anything heavy."""
+
+import re
+import sqlite3
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from afterword.index.chunks import VERSION
+
+FILE = "index.db"
+
+Semantic: TypeAlias = Literal["ready", "building", "off"]
+
+SIGNATURES = {"local": "use3:512:v1"}
+"""Setting → signature of its embedder: model, dimension, version."""
+
+
+def collection_name(signature: str) -> str:
+    """A collection's name: embedder, dimension and version of the cutting, in what Chroma allows."""
+    return "afterword-" + re.sub(r"[^a-zA-Z0-9]+", "-", f"{signature}-{VERSION}")
+
+
+def standing(folder: Path, signature: str) -> Semantic:
+    """Whether there is a whole index for this embedder, one that is being made, or none."""
+    path = folder / FILE
+    if not path.exists():
+        return "off"
+    try:
+        db = sqlite3.connect(path.as_uri() + "?mode=ro", uri=True, timeout=5)
+        try:
+            rows = dict(db.execute("SELECT name, complete FROM build"))
+        finally:
+            db.close()
+    except sqlite3.DatabaseError:
+        return "building"
+    if not rows:
+        return "building"
+    return "ready" if rows.get(collection_name(signature)) else "building"
