@@ -241,7 +241,7 @@ def test_what_ended_is_written_up_at_once(home: Home, event: str) -> None:
         hook(home, "session-start", session_id="session-1", transcript_path=str(path), cwd="/srv")
         hook(home, event, session_id="session-2", transcript_path=str(path), cwd="/srv")
         began = time.monotonic()
-        wait_for(lambda: "socket is slow" in home.daily(), 10)
+        wait_for(lambda: "socket is slow" in home.daily(), 60)
         assert time.monotonic() - began < 5
         assert "cache is broken" not in home.daily()
         wait_for(lambda: not list((home.state / "spool").iterdir()))
