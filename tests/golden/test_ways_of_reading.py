@@ -18,7 +18,7 @@ HARNESSES = ["claude-code", "codex"]
 def stores(harness: str) -> list[Path]:
     """The sample's files relative to its home, parents before forks."""
     root = FIXTURES / "harness" / harness
-    return sorted(p.relative_to(root) for p in root.rglob(".c*/**/*") if p.is_file() and p.suffix != ".zst")
+    return sorted(p.relative_to(root) for p in root.rglob(".c*/**/*") if p.is_file())
 
 
 def one_pass(harness: str, folder: Path) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any, assert_never
 
 import msgspec
 
+from afterword.capture.tail.content import opened
 from afterword.domain.events import (
     BadLine,
     Decoded,
@@ -261,7 +262,8 @@ def read_store(decoder: Decoder, root: Path, feed: Feed = plain) -> Model:
     model = Model(decoder.name)
     for found in decoder.sources(root):
         if not found.problem:
-            feed(model, decoder, found.path, found.path.read_bytes().splitlines())
+            with opened(found.path) as content:
+                feed(model, decoder, found.path, content.pread(1 << 24, 0).splitlines())
     return model
 
 

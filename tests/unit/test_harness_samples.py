@@ -7,8 +7,8 @@ import pytest
 from .harness_model import FIXTURES, Feed, Model, load, plain, read_store, through_json, twice
 
 STORES = {"claude-code": ("claude_code", ".claude"), "codex": ("codex", ".codex")}
-NOT_READ = {"019d0000-0000-7000-8000-0000000000d4", "019d0000-0000-7000-8000-0000000000e5"}
-"""A compressed rollout, and a thread of which only the prompt log is left."""
+NOT_READ = {"019d0000-0000-7000-8000-0000000000e5"}
+"""A thread of which only the prompt log is left."""
 
 
 def _store(harness: str, feed: Feed = plain) -> Model:
@@ -40,9 +40,3 @@ def test_the_sample_gives_what_is_expected(harness: str, feed: Feed) -> None:
 @pytest.mark.parametrize("feed", [through_json, twice], ids=lambda feed: feed.__name__)
 def test_every_way_to_read_the_sample_is_equal(harness: str, feed: Feed) -> None:
     assert _store(harness, feed).dump() == _store(harness).dump()
-
-
-def test_what_is_not_read_is_named() -> None:
-    found = load("codex").sources(FIXTURES / "codex" / ".codex")
-    problems = {source.path.name.split("-")[0]: source.problem for source in found if source.problem}
-    assert problems == {"rollout": "compressed rollouts are not read yet"}

@@ -95,11 +95,13 @@ class Intake:
 
     def oversized(self, session: str, size: int, head: bytes, pos: int, line_number: int) -> None:
         """Note a line that was too long to read: a `meta` item of its size, found again by a hash of its head."""
-        sources.count_trouble(
-            self._ledger, self._source.row, line_number, f"a line of {size:,} bytes was left out", bad=False
-        )
+        self.left_out(line_number, f"a line of {size:,} bytes was left out")
         note = Item(session, None, Kind.META, f"[left out: a line of {size:,} bytes]", None, SaidBy.MACHINE)
         self._item(note, (pos, 0), None, b"%d " % size + head)
+
+    def left_out(self, line_number: int, reason: str) -> None:
+        """Count something that was not read, by the line it stands at or begins with."""
+        sources.count_trouble(self._ledger, self._source.row, line_number, reason, bad=False)
 
     def close(self, *, whole: bool) -> None:
         """Settle what changed. `whole`: the source was read from its start to its end, so what it no longer shows

@@ -15,6 +15,7 @@ import msgspec
 from afterword.capture import linelog
 from afterword.capture.harness import table
 from afterword.capture.tail.compare import resume
+from afterword.capture.tail.content import PACKED, log_name, opened
 from afterword.domain.clock import Clock
 from afterword.domain.events import Decoder, Found, Where
 from afterword.redact.redactor import Redactor
@@ -23,7 +24,7 @@ from afterword.store.ledger.ledger import Ledger
 from afterword.store.ledger.sources import Source
 
 _log = logging.getLogger(__name__)
-_LOG_SUFFIXES = (".jsonl",)
+_LOG_SUFFIXES = (".jsonl", PACKED)
 
 
 class StoreView(msgspec.Struct, frozen=True):
@@ -171,7 +172,7 @@ class Capture:
 
     def belongs(self, path: Path) -> str | None:
         """The harness a known source belongs to; None for a path that no look has shown to be one."""
-        return next((harness for harness in self._decoders if (harness, path) in self._known), None)
+        return next((harness for harness in self._decoders if (harness, log_name(path)) in self._known), None)
 
     def may_be_new(self, path: Path) -> bool:
         """Whether an unknown path could be a source, so that a look at the stores is worth its cost."""
@@ -189,11 +190,11 @@ class Capture:
         return max(0, at.st_size - (known.at.offset if known else 0))
 
     def _lookup(self, harness: str, path: Path) -> Source | None:
-        known = self._known.get((harness, path))
+        known = self._known.get((harness, log_name(path)))
         if known is None:
-            known = sources.find(self._ledger, sources.path_key(self._ledger, harness, path))
+            known = sources.find(self._ledger, sources.path_key(self._ledger, harness, log_name(path)))
             if known:
-                self._known[harness, path] = known
+                self._known[harness, log_name(path)] = known
         return known
 
     def _source(self, harness: str, path: Path) -> Source:
@@ -201,7 +202,7 @@ class Capture:
         if known is None:
             at = path.stat()
             moved = self._renamed(harness, path, at)
-            key = sources.path_key(self._ledger, harness, path)
+            key = sources.path_key(self._ledger, harness, log_name(path))
             shown = self._redactor.redact(str(path))
             with self._ledger.transaction():
                 if moved:
@@ -209,11 +210,11 @@ class Capture:
                     self._missing[harness].remove(moved)
                 else:
                     sources.add(self._ledger, harness, key, shown, min(at.st_mtime_ns // 1000, self._clock()))
-            known = self._known[harness, path] = self._must_find(key)
+            known = self._known[harness, log_name(path)] = self._must_find(key)
         return known
 
     def _refresh(self, harness: str, path: Path, source: Source) -> None:
-        self._known[harness, path] = self._must_find(source.path_key)
+        self._known[harness, log_name(path)] = self._must_find(source.path_key)
 
     def _must_find(self, key: bytes) -> Source:
         found = sources.find(self._ledger, key)
@@ -223,21 +224,18 @@ class Capture:
     def _renamed(self, harness: str, path: Path, at: os.stat_result) -> Source | None:
         """The source that this new file is, when its bytes are those of one whose file is gone."""
         for source in self._absent(harness):
-            if not 0 < source.at.offset <= at.st_size:
+            if source.at.offset == 0 or (path.suffix != PACKED and source.at.offset > at.st_size):
                 continue
-            fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-            try:
-                if resume(fd, at.st_size, source.at, self._ledger, whole=True) is not None:
+            with opened(path) as content:
+                if resume(content, source.at, self._ledger, whole=True) is not None:
                     return source
-            finally:
-                os.close(fd)
         return None
 
     def _absent(self, harness: str) -> list[Source]:
         """Sources of a harness whose file is not where it was; found once a look, since most looks need none."""
         if harness not in self._missing:
             here = {
-                sources.path_key(self._ledger, harness, found.path)
+                sources.path_key(self._ledger, harness, log_name(found.path))
                 for view in self.views
                 if view.harness == harness
                 for found in view.found
@@ -248,10 +246,10 @@ class Capture:
 
     def _trouble(self, harness: str, path: Path, err: OSError) -> None:
         reason = err.strerror or str(err)
-        key = sources.path_key(self._ledger, harness, path)
+        key = sources.path_key(self._ledger, harness, log_name(path))
         with self._ledger.transaction():
             found = sources.find(self._ledger, key)
             if found is None:
                 found = sources.add(self._ledger, harness, key, self._redactor.redact(str(path)), self._clock())
             sources.set_problem(self._ledger, found.row, self._redactor.redact(reason))
-        self._known[harness, path] = self._must_find(key)
+        self._known[harness, log_name(path)] = self._must_find(key)

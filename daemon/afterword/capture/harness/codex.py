@@ -19,7 +19,6 @@ name = "codex"
 label = "Codex CLI"
 state_type = State
 
-_COMPRESSED = "compressed rollouts are not read yet"
 _FIRST_FORMAT = "rollouts of the first format (.json) are not read"
 _INDEX = "session_index.jsonl"
 _ROLLOUT = re.compile(r"rollout-.+\.(?:jsonl|jsonl\.zst|json)")
@@ -43,10 +42,10 @@ def sources(root: Path) -> Iterator[Found]:
             twin = entry.name.removesuffix(".zst")
             if entry.name in active or (twin != entry.name and twin in plain | active):
                 continue
-            if entry.name.endswith(".jsonl"):
+            if twin.endswith(".jsonl"):
                 yield stores.line_log(entry)
             else:
-                yield Found(Path(entry.path), "none", _COMPRESSED if twin != entry.name else _FIRST_FORMAT)
+                yield Found(Path(entry.path), "none", _FIRST_FORMAT)
         active |= {entry.name for entry in logs} | plain
         yield from (entry for entry in found if isinstance(entry, Found))
     for entry in stores.entries(root):
@@ -57,11 +56,12 @@ def sources(root: Path) -> Iterator[Found]:
 
 def start(path: Path) -> State:
     """The state before the first line of a rollout or of the index."""
-    named = _THREAD.fullmatch(path.stem)
+    stem = path.name.removesuffix(".zst").removesuffix(".jsonl")
+    named = _THREAD.fullmatch(stem)
     return State(
         index=path.name == _INDEX,
         archived=path.parent.name == "archived_sessions",
-        stem=named[1] if named else path.stem,
+        stem=named[1] if named else stem,
     )
 
 
