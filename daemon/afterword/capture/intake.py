@@ -6,17 +6,19 @@ hash somebody else could test guesses on.
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import assert_never
 
 import msgspec
 
+from afterword.capture.project import remembered_root
 from afterword.domain.clock import DAY_US
 from afterword.domain.events import BadLine, Decoded, Drop, Facts, Finish, Item, Key, Rollback, Row, Skipped
 from afterword.domain.ids import ItemId, item_id
 from afterword.domain.items import Kind, SaidBy, Time
 from afterword.redact.redactor import Redactor
 from afterword.redact.text import Redacted
-from afterword.store.ledger import sessions, sources
+from afterword.store.ledger import drift, sessions, sources
 from afterword.store.ledger.items import NewItem, State, Writer
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.ledger.tree import Placed, Tree
@@ -33,6 +35,8 @@ class Memory(msgspec.Struct):
 
     last_us: dict[str, int] = {}
     """Session row → time of the last item, for items that come without one."""
+    version: str = ""
+    """The agent's, as said last."""
 
 
 class Intake:
@@ -58,7 +62,7 @@ class Intake:
         self._rows: dict[str, int] = {}
         self._facts: dict[int, sessions.SessionFacts] = {}
         self._facts_read: dict[int, bytes] = {}
-        self._drift: dict[str, int] = {}
+        self._drift: dict[tuple[str, str], int] = {}
         self.new_items = 0
 
     def start_over(self) -> None:
@@ -89,7 +93,8 @@ class Intake:
                 case BadLine():
                     sources.count_trouble(self._ledger, self._source.row, line_number, event.reason, bad=True)
                 case Skipped():
-                    self._drift[event.record_type] = self._drift.get(event.record_type, 0) + 1
+                    unknown = (self._memory.version, event.record_type)
+                    self._drift[unknown] = self._drift.get(unknown, 0) + 1
                 case _:
                     assert_never(event)
 
@@ -112,8 +117,9 @@ class Intake:
             encoded = msgspec.json.encode(facts)
             if encoded != self._facts_read[row]:
                 sessions.set_facts(self._ledger, row, self._redactor.document(msgspec.to_builtins(facts), plain=_PLAIN))
-        for record_type, count in self._drift.items():
-            sources.count_drift(self._ledger, self._source.harness, self._redactor.redact(record_type[:60]), count)
+        for (version, record_type), count in self._drift.items():
+            said = self._redactor.redact(version or self._memory.version), self._redactor.redact(record_type[:60])
+            drift.count(self._ledger, self._source.row, *said, count)
         self._writer.settle()
         self.new_items = self._writer.new_items
 
@@ -212,6 +218,14 @@ class Intake:
     def _learn(self, event: Facts) -> None:
         facts = self._facts_of(self._session(event.session))
         facts.cwd = facts.cwd or event.cwd or ""
+        if event.cwd and not facts.root:
+            facts.root = str(remembered_root(self._ledger, self._redactor, facts.cwd, Path.home()) or "")
+        facts.folder = facts.folder or event.folder or ""
+        if event.version and event.version != self._memory.version:
+            said = self._redactor.redact(event.version)
+            self._memory.version = str(said)
+            drift.written_by(self._ledger, self._source.row, said)
+        facts.version = event.version or facts.version
         if facts.started_us is None and self._sane(event.started_us):
             facts.started_us = event.started_us
         if event.title and event.title_rank >= facts.title_rank:

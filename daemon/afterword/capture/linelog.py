@@ -14,14 +14,14 @@ from afterword.capture.tail.content import Content, opened
 from afterword.capture.tail.lines import Batch, Line, read
 from afterword.capture.tail.prefix import Mark, PrefixHash
 from afterword.domain.clock import Clock
-from afterword.domain.events import BadLine, Decoder
+from afterword.domain.events import BadLine, Decoder, Skipped
 from afterword.redact.redactor import Redactor
 from afterword.store.ledger import sources
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.ledger.sources import Checkpoint, Source
 
 COMMIT_BYTES = 8 << 20
-_SAID = {"cwd", "branch", "model", "agent_type"}
+_SAID = {"cwd", "folder", "branch", "model", "agent_type"}
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,9 @@ class _Reading:
         twin = msgspec.json.decode(msgspec.json.encode(self._state), type=self._decoder.state_type)
         decoded = self._decoder.decode(data, twin, self._tools.fingerprint)
         if decoded and not any(isinstance(event, BadLine) for event in decoded):
-            intake.line(decoded, self._mark.offset, self._lines + 1)
+            # What is only counted is counted when its newline comes.
+            told = [event for event in decoded if not isinstance(event, Skipped)]
+            intake.line(told, self._mark.offset, self._lines + 1)
             self._open_tail = self._mark.offset + len(data)
             self._open_hash = self._tools.ledger.keyed_hash(data)
 

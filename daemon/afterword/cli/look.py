@@ -9,7 +9,6 @@ from afterword.app.config import Config
 from afterword.cli.output import config_option, json_option, note, say, say_json, table
 from afterword.domain.errors import Exit, NotSetUp
 from afterword.domain.items import KIND_BY_WORD
-from afterword.domain.slugs import project_of
 
 
 @click.command(short_help="Which agents were found and what was read of them.")
@@ -145,9 +144,7 @@ def show(session: str, *, everything: bool, as_json: bool, config: Config) -> No
     when = zones.local(started).strftime("%Y-%m-%d %H:%M") if started is not None else ""
     say(
         " · ".join(
-            w
-            for w in (found.session.harness, project_of(facts.cwd), when, facts.model, found.session.shown_native)
-            if w
+            w for w in (found.session.harness, facts.project, when, facts.model, found.session.shown_native) if w
         )
     )
     for key, day in found.sections:

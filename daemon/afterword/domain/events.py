@@ -80,12 +80,15 @@ class Rollback(msgspec.Struct, frozen=True, gc=False):
 class Facts(msgspec.Struct, frozen=True, gc=False):
     """What a line says of its session; None means "says nothing". Later facts win over earlier ones.
 
-    `cwd` is kept from the first line that gives one (the project of a session), `model` from the last.
+    `cwd` is kept from the first line that gives one (the project of a session), `model` and the agent's `version`
+    from the last. `folder` names the project where no line has a `cwd`: the store's own name for it, never decoded.
     `title` wins by (title_rank, later). `parent`, `forked_from`, `continued_from` are native ids.
     """
 
     session: str
     cwd: str | None = None
+    folder: str | None = None
+    version: str | None = None
     branch: str | None = None
     model: str | None = None
     title: str | None = None

@@ -101,6 +101,7 @@ class Payload(Struct, gc=False):
     timestamp: str | int | float | None = None
     # session_meta
     cwd: str | None = None
+    cli_version: str | None = None
     forked_from_id: str | None = None
     parent_thread_id: str | None = None
     agent_nickname: str | None = None

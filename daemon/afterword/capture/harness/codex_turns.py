@@ -10,6 +10,7 @@ from afterword.domain.items import ExitStatus, Kind, SaidBy
 
 _WORD = re.compile(r"[\w./-]{1,80}")
 _UUID7 = re.compile(r"([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.IGNORECASE)
+_VERSION_MAX = 40
 _SECOND_US = 1_000_000
 
 
@@ -68,6 +69,7 @@ class Place:
             Facts(
                 state.thread,
                 cwd=meta.cwd or None,
+                version=(meta.cli_version or "")[:_VERSION_MAX] or None,
                 branch=meta.git.branch if meta.git else None,
                 parent=parent,
                 agent=spawn.agent_nickname or meta.agent_nickname or spawn.agent_role or meta.agent_role or kind,

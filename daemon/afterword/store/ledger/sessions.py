@@ -5,14 +5,22 @@ from collections.abc import Sequence
 import msgspec
 
 from afterword.domain.ids import SessionId, session_id
+from afterword.domain.slugs import project_of
 from afterword.redact.text import Redacted
 from afterword.store.ledger.ledger import Ledger, RecordKind
 
 
 class SessionFacts(msgspec.Struct, omit_defaults=True):
-    """What transcripts say of a session; a register. Native ids in parent, forked_from, continued_from."""
+    """What transcripts say of a session; a register. Native ids in parent, forked_from, continued_from.
+
+    `root` is the main checkout `cwd` lay in when it was first seen, `folder` the name of the store's folder, for want
+    of anything better. `version` is the agent's, as said last.
+    """
 
     cwd: str = ""
+    root: str = ""
+    folder: str = ""
+    version: str = ""
     branch: str = ""
     model: str = ""
     title: str = ""
@@ -24,6 +32,18 @@ class SessionFacts(msgspec.Struct, omit_defaults=True):
     continued_from: str = ""
     archived: bool = False
     started_us: int | None = None
+
+    @property
+    def project(self) -> str:
+        """The name of the project the session is about; "" when nothing tells it."""
+        return project_of(self.root or self.cwd) or ("" if self.cwd else self.folder)
+
+
+PROJECT_PATH = (
+    "rtrim(replace(coalesce(json_extract(s.facts, '$.root'), json_extract(s.facts, '$.cwd'),"
+    " '/' || json_extract(s.facts, '$.folder')), '\\', '/'), '/')"
+)
+"""The SQL of a session's project as the end of a path, for a session `s`."""
 
 
 class Session(msgspec.Struct, frozen=True):
