@@ -75,8 +75,9 @@ def _take(tools: Tools, decoder: Decoder, content: Content, path: Path, source: 
     prefix = resume(content, at, tools.ledger, whole=whole and unverified)
     if prefix is not None and not _open_object_stands(content, at, tools.ledger):
         prefix = None
-    again = prefix is None
-    if again:
+    # A renamed file is read from its start once more, as a reading of its own that was counted when it was found.
+    again = prefix is None or (at.offset == 0 and at.generation > 1)
+    if prefix is None:
         at = Checkpoint(generation=at.generation + 1, verified_ns=found.st_mtime_ns, first_us=at.first_us)
     elif whole or at.offset == 0:
         at = msgspec.structs.replace(at, verified_ns=found.st_mtime_ns)
