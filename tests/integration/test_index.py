@@ -2,6 +2,7 @@
 
 import ast
 import os
+import random
 import shutil
 import socket
 import subprocess
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 from homes import Home
 from index_world import HashEmbedder, World
+from transcripts import ClaudeSession
 
 from afterword.domain.errors import Busy
 from afterword.index import keeper
@@ -272,6 +274,27 @@ def test_through_the_command_line(tmp_path: Path) -> None:
     assert (done["done"]["embedded"], done["done"]["complete"]) == (0, True)
     home.run("up", "--once", "--settle", "0", AFTERWORD_INDEX_EMBEDDER="off")
     assert home.json("search", "health", AFTERWORD_INDEX_EMBEDDER="off")["semantic"] == "off"
+
+
+def test_doctor_names_a_script_the_embedder_does_not_know(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    on = {"AFTERWORD_INDEX_EMBEDDER": "local"}
+    session = ClaudeSession(random.Random(1))
+    session.prompt("שלום, השרת מחזיר שגיאה אחרי ההפעלה וצריך למצוא את הסיבה לכך בקובץ ההגדרות. " * 5)
+    session.reply("Η υπηρεσία επιστρέφει σφάλμα.")
+    path = session.path(tmp_path)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"".join(session.lines))
+    home.run("up", "--once", "--settle", "0")
+
+    def said(**env: str) -> str:
+        checks = {check["name"]: check for check in home.json("doctor", code=None, **env)["checks"]}
+        assert checks["meaning"]["level"] == "note"
+        return str(checks["meaning"]["message"])
+
+    assert "Hebrew (" in said(**on)
+    assert "Greek" not in said(**on)
+    assert "off" in said()
 
 
 def test_an_exact_search_loads_nothing_heavy(tmp_path: Path) -> None:
