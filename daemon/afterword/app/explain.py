@@ -1,0 +1,231 @@
+"""What each record of a transcript becomes, scrubbed: so that a person can show us a format we read wrongly.
+
+Reads one file with the decoder of its harness, without a ledger, and writes nothing.
+"""
+
+import hashlib
+import re
+import secrets
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+
+from afterword.capture.harness import table
+from afterword.capture.tail.content import opened
+from afterword.capture.tail.lines import Batch, Line, Oversized, read
+from afterword.capture.tail.prefix import PrefixHash
+from afterword.domain.errors import UsageError
+from afterword.domain.events import (
+    BadLine,
+    Decoded,
+    Decoder,
+    Drop,
+    Facts,
+    Fingerprint,
+    Finish,
+    Found,
+    Item,
+    Rollback,
+    Row,
+    Skipped,
+    Where,
+)
+from afterword.redact.redactor import Json, Redactor
+
+TEXT_MAX = 120
+_RECORDS_TRIED = 300
+_WORD = re.compile(r"[\w./-]{1,60}")
+_PLAIN = ("event", "kind", "said_by", "session", "key", "node", "parent", "owner", "harness", "type", "part")
+_ANY = msgspec.json.Decoder(dict[str, Any])
+
+
+class Record(msgspec.Struct, frozen=True):
+    """One line, or one record of a conversation in a document or database, and what it became.
+
+    `type` is the record's own word for what it is, `fields` its top-level names where nothing came of it.
+    """
+
+    number: int
+    type: str
+    became: list[dict[str, Json]]
+    fields: list[str] = []
+    part: str = ""
+
+
+class Explained(msgspec.Struct):
+    """A file under the eyes of a harness's decoder; `records` may be asked for once."""
+
+    harness: str
+    label: str
+    file: str
+    problem: str
+    """Why the capture does not read it, if so."""
+    records: Iterator[Record]
+    sums: Counter[str]
+    """How many events of each kind there were, bad lines and unknown types too; whole once all were asked for."""
+
+
+def explain(path: Path, where: Where, redactor: Redactor, harness: str | None = None) -> Explained:
+    """Look at a file as the capture would.
+
+    Raises:
+        UsageError: no harness is known by that name, or none of them can read the file.
+        OSError: it cannot be read.
+    """
+    chosen, found = _chosen(path, where, harness)
+    sums: Counter[str] = Counter()
+    scrub = _Scrub(redactor, sums, str(where.home))
+    return Explained(
+        chosen.name, chosen.label, scrub.text(str(path)), found.problem, _records(chosen.load(), found, scrub), sums
+    )
+
+
+def _chosen(path: Path, where: Where, harness: str | None) -> tuple[table.Harness, Found]:
+    """The harness whose store the file is in, else the one whose decoder makes most of it."""
+    if harness is not None:
+        if harness not in table.BY_NAME:
+            raise UsageError(f"no agent is called {harness!r}", "use one of " + ", ".join(table.BY_NAME))
+        one = table.BY_NAME[harness]
+        return one, _in_store(one, path, where) or _guessed(path)
+    readable = [one for one in table.HARNESSES if one.reads]
+    for one in readable:
+        found = _in_store(one, path, where)
+        if found is not None:
+            return one, found
+    best = max(readable, key=lambda one: _liking(one.load(), path))
+    if _liking(best.load(), path) <= 0:
+        raise UsageError(f"no agent known here writes {path}", "name it: --harness NAME")
+    return best, _guessed(path)
+
+
+def _in_store(one: table.Harness, path: Path, where: Where) -> Found | None:
+    agent = one.load()
+    real = path.resolve()
+    for root in agent.roots(where):
+        if real.is_relative_to(root.resolve()):
+            for found in agent.sources(root):
+                if found.path == path or found.path.resolve() == real:
+                    return found
+    return None
+
+
+def _guessed(path: Path) -> Found:
+    return Found(path)
+
+
+def _liking(agent: Decoder, path: Path) -> int:
+    """How much a decoder makes of the beginning of a file; nothing is made of an unknown format."""
+    good = 0
+    state = agent.start(path)
+    fingerprint = _fingerprint()
+    for number, line in _lines(path):
+        if number > _RECORDS_TRIED:
+            break
+        for event in agent.decode(line.data, state, fingerprint) if isinstance(line, Line) else []:
+            good += 1 if isinstance(event, Item | Row | Facts) else -1 if isinstance(event, BadLine | Skipped) else 0
+    return good
+
+
+def _fingerprint() -> Fingerprint:
+    key = secrets.token_bytes(16)
+    return lambda text: hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8, key=key).hexdigest()
+
+
+def _lines(path: Path) -> Iterator[tuple[int, Line | Oversized]]:
+    """Every line with its number; a last one without newline too."""
+    number = 0
+    with opened(path) as content:
+        for batch in read(content, PrefixHash(secrets.token_bytes(16))):
+            if isinstance(batch, Batch):
+                for line in batch.lines:
+                    number += 1
+                    yield number, line
+            elif batch.data and batch.data.strip():
+                yield number + 1, Line(batch.pos, batch.data)
+
+
+def _records(agent: Decoder, found: Found, scrub: "_Scrub") -> Iterator[Record]:
+    state = agent.start(found.path)
+    fingerprint = _fingerprint()
+    for number, line in _lines(found.path):
+        if isinstance(line, Oversized):
+            yield scrub.record(number, None, [BadLine(f"a line of {line.size:,} bytes is left out")])
+        elif line.data.strip():
+            yield scrub.record(number, line.data, agent.decode(line.data, state, fingerprint))
+
+
+class _Scrub:
+    """Makes of events what may be shown to anybody."""
+
+    def __init__(self, redactor: Redactor, sums: Counter[str], home: str) -> None:
+        self._redactor = redactor
+        self._home = re.compile(rf"{re.escape(home)}(?=/|\b)") if len(home) > 1 else None
+        self._sums = sums
+
+    def record(self, number: int, raw: bytes | None, events: list[Decoded], part: str = "") -> Record:
+        became = [self._event(event) for event in events]
+        for event in became:
+            self._sums[" ".join(str(event[name]) for name in ("event", "kind") if event.get(name))] += 1
+        if not became:
+            self._sums["nothing"] += 1
+        type_, fields = _looks(raw)
+        if any(not isinstance(event, Skipped) for event in events):
+            fields = []
+        return Record(number, self.text(type_), became, [self.text(name) for name in fields], self.text(part))
+
+    def _event(self, event: Decoded) -> dict[str, Json]:
+        shown: dict[str, Json] = {"event": type(event).__name__.lower()}
+        match event:
+            case Item():
+                # Cut when it is redacted: half a secret would not be known for one.
+                text = self.text(event.text)
+                shown |= {
+                    "kind": event.kind.word,
+                    "said_by": event.said_by.name.lower(),
+                    "session": event.session,
+                    "key": [str(each) for each in event.key] if event.key is not None else None,
+                    "text": text if len(text) <= TEXT_MAX else f"{text[:TEXT_MAX]}… ({len(text):,} characters)",
+                }
+                for name in ("path", "exit_status", "owner", "time_us"):
+                    if getattr(event, name) is not None:
+                        shown[name] = getattr(event, name)
+            case Finish() | Drop():
+                shown |= {"kind": event.kind.word, "session": event.session, "key": [str(each) for each in event.key]}
+                if isinstance(event, Finish):
+                    shown["exit_status"] = event.exit_status
+            case Skipped():
+                shown |= {"event": "unknown type", "type": event.record_type}
+            case BadLine():
+                shown |= {"event": "bad line", "reason": event.reason}
+            case Row() | Rollback() | Facts():
+                given = msgspec.to_builtins(event)
+                shown |= {name: value for name, value in given.items() if value is not None}
+                if not isinstance(event, Facts) or event.title is None:
+                    shown.pop("title_rank", None)
+        shown = {name: self._without_home(value) for name, value in shown.items()}
+        clean = self._redactor.tree(shown, plain=_PLAIN)
+        return cast("dict[str, Json]", clean)
+
+    def text(self, text: str) -> str:
+        return str(self._redactor.redact(str(self._without_home(text))))
+
+    def _without_home(self, value: Json) -> Json:
+        """Whose machine it is, is nobody's business."""
+        return self._home.sub("~", value) if self._home and isinstance(value, str) else value
+
+
+def _looks(raw: bytes | None) -> tuple[str, list[str]]:
+    """(type, field names) of a line of JSON, without any value."""
+    try:
+        found = _ANY.decode(raw or b"")
+    except (ValueError, RecursionError):
+        return "", []
+    words = [found.get("type")]
+    payload = found.get("payload")
+    if isinstance(payload, dict):
+        words.append(payload.get("type"))
+    named = [word for word in words if isinstance(word, str) and _WORD.fullmatch(word)]
+    return "/".join(named), [name if _WORD.fullmatch(name) else "…" for name in found][:40]
