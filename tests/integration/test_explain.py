@@ -53,7 +53,7 @@ def test_what_each_record_became_is_told_and_scrubbed(tmp_path: Path) -> None:
     assert unknown["fields"] == ["type", "sessionId", "beam"]
     assert found["sums"] == {
         "item prompt": 1, "item command": 1, "item output": 1, "item reply": 1, "finish command": 1, "row": 4,
-        "facts": 2, "unknown type hologram": 1, "bad line": 1,
+        "facts": 2, "unknown type": 1, "bad line": 1,
     }  # fmt: skip
     shown = home.run("sources", "--explain", str(path)).stdout
     assert SECRET not in shown

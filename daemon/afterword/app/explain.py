@@ -4,21 +4,28 @@ Reads one file with the decoder of its harness, without a ledger, and writes not
 """
 
 import hashlib
+import itertools
 import re
 import secrets
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import msgspec
 
+from afterword.app.config import Config
+from afterword.capture import database, document
+from afterword.capture.database import Reach
 from afterword.capture.harness import table
-from afterword.capture.tail.content import opened
-from afterword.capture.tail.lines import Batch, Line, Oversized, read
+from afterword.capture.parts import Limits
+from afterword.capture.tail.content import opened as log_opened
+from afterword.capture.tail.lines import Batch, Line, Oversized
+from afterword.capture.tail.lines import read as read_lines
 from afterword.capture.tail.prefix import PrefixHash
 from afterword.domain.errors import UsageError
 from afterword.domain.events import (
+    Agent,
     BadLine,
     Decoded,
     Decoder,
@@ -28,15 +35,20 @@ from afterword.domain.events import (
     Finish,
     Found,
     Item,
+    Opened,
+    PartsReader,
     Rollback,
     Row,
     Skipped,
+    Unreadable,
     Where,
 )
+from afterword.domain.settings import size_bytes
 from afterword.redact.redactor import Json, Redactor
 
 TEXT_MAX = 120
 _RECORDS_TRIED = 300
+_SQLITE = b"SQLite format 3\0"
 _WORD = re.compile(r"[\w./-]{1,60}")
 _PLAIN = ("event", "kind", "said_by", "session", "key", "node", "parent", "owner", "harness", "type", "part")
 _ANY = msgspec.json.Decoder(dict[str, Any])
@@ -68,37 +80,36 @@ class Explained(msgspec.Struct):
     """How many events of each kind there were, bad lines and unknown types too; whole once all were asked for."""
 
 
-def explain(path: Path, where: Where, redactor: Redactor, harness: str | None = None) -> Explained:
+def explain(path: Path, config: Config, where: Where, redactor: Redactor, harness: str | None = None) -> Explained:
     """Look at a file as the capture would.
 
     Raises:
         UsageError: no harness is known by that name, or none of them can read the file.
-        OSError: it cannot be read.
+        OSError, Unreadable: it cannot be read; also while its records are asked for.
     """
-    chosen, found = _chosen(path, where, harness)
+    given = config.settings.capture
+    limits = Limits(size_bytes(given.document_max), Reach(size_bytes(given.copy_max), config.places.state))
+    chosen, found = _chosen(path, where, limits, harness)
     sums: Counter[str] = Counter()
     scrub = _Scrub(redactor, sums, str(where.home))
-    return Explained(
-        chosen.name, chosen.label, scrub.text(str(path)), found.problem, _records(chosen.load(), found, scrub), sums
-    )
+    records = (scrub.record(*each) for each in _records(chosen.load(), found, limits))
+    return Explained(chosen.name, chosen.label, scrub.text(str(path)), found.problem, records, sums)
 
 
-def _chosen(path: Path, where: Where, harness: str | None) -> tuple[table.Harness, Found]:
-    """The harness whose store the file is in, else the one whose decoder makes most of it."""
-    if harness is not None:
-        if harness not in table.BY_NAME:
-            raise UsageError(f"no agent is called {harness!r}", "use one of " + ", ".join(table.BY_NAME))
-        one = table.BY_NAME[harness]
-        return one, _in_store(one, path, where) or _guessed(path)
-    readable = [one for one in table.HARNESSES if one.reads]
-    for one in readable:
+def _chosen(path: Path, where: Where, limits: Limits, harness: str | None) -> tuple[table.Harness, Found]:
+    """The harness whose store the file is in, else the one whose reader makes most of it."""
+    if harness is not None and harness not in table.BY_NAME:
+        raise UsageError(f"no agent is called {harness!r}", "use one of " + ", ".join(table.BY_NAME))
+    asked = [one for one in table.HARNESSES if one.reads and harness in (None, one.name)]
+    for one in asked:
         found = _in_store(one, path, where)
-        if found is not None:
+        if found is not None and found.reader != "none":
             return one, found
-    best = max(readable, key=lambda one: _liking(one.load(), path))
-    if _liking(best.load(), path) <= 0:
+    ways = [(one, guess) for one in asked for guess in _guesses(one.load(), path)]
+    best = max(ways, key=lambda way: _liking(way[0].load(), way[1], limits), default=None)
+    if best is None or (harness is None and _liking(best[0].load(), best[1], limits) <= 0):
         raise UsageError(f"no agent known here writes {path}", "name it: --harness NAME")
-    return best, _guessed(path)
+    return best
 
 
 def _in_store(one: table.Harness, path: Path, where: Where) -> Found | None:
@@ -112,20 +123,26 @@ def _in_store(one: table.Harness, path: Path, where: Where) -> Found | None:
     return None
 
 
-def _guessed(path: Path) -> Found:
-    return Found(path)
+def _guesses(agent: Agent, path: Path) -> list[Found]:
+    """The ways in which a harness may read a file of unknown origin."""
+    with path.open("rb") as file:
+        if file.read(len(_SQLITE)) == _SQLITE:
+            return [Found(path, "sqlite")] if hasattr(agent, "parts") else []
+    lines = [Found(path)] if hasattr(agent, "decode") else []
+    return [*lines, *([Found(path, "document")] if hasattr(agent, "parts") else [])]
 
 
-def _liking(agent: Decoder, path: Path) -> int:
-    """How much a decoder makes of the beginning of a file; nothing is made of an unknown format."""
+def _liking(agent: Agent, found: Found, limits: Limits) -> int:
+    """How much a reader makes of the beginning of a file; nothing is made of an unknown format."""
     good = 0
-    state = agent.start(path)
-    fingerprint = _fingerprint()
-    for number, line in _lines(path):
-        if number > _RECORDS_TRIED:
-            break
-        for event in agent.decode(line.data, state, fingerprint) if isinstance(line, Line) else []:
-            good += 1 if isinstance(event, Item | Row | Facts) else -1 if isinstance(event, BadLine | Skipped) else 0
+    try:
+        for _, _, events, _ in itertools.islice(_records(agent, found, limits), _RECORDS_TRIED):
+            for event in events:
+                good += (
+                    1 if isinstance(event, Item | Row | Facts) else -1 if isinstance(event, BadLine | Skipped) else 0
+                )
+    except (OSError, Unreadable):
+        return 0
     return good
 
 
@@ -134,27 +151,46 @@ def _fingerprint() -> Fingerprint:
     return lambda text: hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8, key=key).hexdigest()
 
 
-def _lines(path: Path) -> Iterator[tuple[int, Line | Oversized]]:
-    """Every line with its number; a last one without newline too."""
-    number = 0
-    with opened(path) as content:
-        for batch in read(content, PrefixHash(secrets.token_bytes(16))):
-            if isinstance(batch, Batch):
-                for line in batch.lines:
-                    number += 1
-                    yield number, line
-            elif batch.data and batch.data.strip():
-                yield number + 1, Line(batch.pos, batch.data)
+_Read: TypeAlias = tuple[int, bytes | None, list[Decoded], str]
+"""Number of a record, its bytes where it is a line, what became of it, the conversation it is in."""
 
 
-def _records(agent: Decoder, found: Found, scrub: "_Scrub") -> Iterator[Record]:
-    state = agent.start(found.path)
+def _records(agent: Agent, found: Found, limits: Limits) -> Iterator[_Read]:
+    match found.reader:
+        case "lines":
+            yield from _log(cast("Decoder", agent), found.path)
+        case "document":
+            read = document.opened(found.path, limits.document_max_bytes)
+            yield from _parts(cast("PartsReader", agent), read)
+        case _:
+            with database.opened(found.path, limits.reach) as lease:
+                if lease is not None:
+                    yield from _parts(cast("PartsReader", agent), lease.database)
+
+
+def _log(decoder: Decoder, path: Path) -> Iterator[_Read]:
+    """Every line of a log; a last one without newline too."""
+    state = decoder.start(path)
     fingerprint = _fingerprint()
-    for number, line in _lines(found.path):
-        if isinstance(line, Oversized):
-            yield scrub.record(number, None, [BadLine(f"a line of {line.size:,} bytes is left out")])
-        elif line.data.strip():
-            yield scrub.record(number, line.data, agent.decode(line.data, state, fingerprint))
+    number = 0
+    with log_opened(path) as content:
+        for batch in read_lines(content, PrefixHash(secrets.token_bytes(16))):
+            rest = [] if isinstance(batch, Batch) or not batch.data else [Line(batch.pos, batch.data)]
+            for line in batch.lines if isinstance(batch, Batch) else rest:
+                number += 1
+                if isinstance(line, Oversized):
+                    yield number, None, [BadLine(f"a line of {line.size:,} bytes is left out")], ""
+                elif line.data.strip():
+                    yield number, line.data, decoder.decode(line.data, state, fingerprint), ""
+
+
+def _parts(reader: PartsReader, opened: Opened) -> Iterator[_Read]:
+    """Every record of every conversation in a document or a database."""
+    fingerprint = _fingerprint()
+    with database.said_plainly():
+        for part in reader.parts(opened, {}):
+            for number, events in enumerate(reader.events(opened, part, fingerprint), 1):
+                yield number, None, events, part.name
 
 
 class _Scrub:

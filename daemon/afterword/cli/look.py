@@ -2,15 +2,18 @@
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from afterword.app.config import Config
 from afterword.cli.output import config_option, json_option, note, say, say_json, table
 from afterword.domain.clock import Zones, parse_rfc3339
-from afterword.domain.errors import Exit, NotSetUp
+from afterword.domain.errors import DataError, Exit, NotSetUp
 from afterword.domain.items import KIND_BY_WORD
+
+if TYPE_CHECKING:
+    from afterword.app.explain import Explained
 
 
 @click.command(short_help="Which agents were found and what was read of them.")
@@ -63,8 +66,16 @@ def sources(*, file: Path | None, harness: str | None, as_json: bool, config: Co
 def _explain(file: Path, harness: str | None, config: Config, *, as_json: bool) -> None:
     from afterword.app.explain import explain
     from afterword.app.reading import redactor, where
+    from afterword.domain.events import Unreadable
 
-    found = explain(file.absolute(), where(config, os.environ), redactor(config), harness)
+    try:
+        found = explain(file.absolute(), config, where(config, os.environ), redactor(config), harness)
+        _print_explained(found, as_json=as_json)
+    except (OSError, Unreadable) as err:
+        raise DataError(f"{file} cannot be read: {getattr(err, 'strerror', None) or err}") from err
+
+
+def _print_explained(found: "Explained", *, as_json: bool) -> None:
     head = {"harness": found.harness, "file": found.file, "problem": found.problem or None}
     if as_json:
         import msgspec
