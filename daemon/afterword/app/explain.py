@@ -37,6 +37,8 @@ from afterword.domain.events import (
     Item,
     Opened,
     PartsReader,
+    Place,
+    Revert,
     Rollback,
     Row,
     Skipped,
@@ -236,7 +238,7 @@ class _Scrub:
                 shown |= {"event": "unknown type", "type": event.record_type}
             case BadLine():
                 shown |= {"event": "bad line", "reason": event.reason}
-            case Row() | Rollback() | Facts():
+            case Row() | Place() | Rollback() | Revert() | Facts():
                 given = msgspec.to_builtins(event)
                 shown |= {name: value for name, value in given.items() if value is not None}
                 if not isinstance(event, Facts) or event.title is None:

@@ -14,7 +14,20 @@ import msgspec
 from afterword.capture.places import Places
 from afterword.capture.project import remembered_root
 from afterword.domain.clock import DAY_US
-from afterword.domain.events import BadLine, Decoded, Drop, Facts, Finish, Item, Key, Rollback, Row, Skipped
+from afterword.domain.events import (
+    BadLine,
+    Decoded,
+    Drop,
+    Facts,
+    Finish,
+    Item,
+    Key,
+    Place,
+    Revert,
+    Rollback,
+    Row,
+    Skipped,
+)
 from afterword.domain.ids import ItemId, item_id
 from afterword.domain.items import Kind, SaidBy, Time
 from afterword.redact.redactor import Redactor
@@ -27,6 +40,7 @@ from afterword.store.ledger.tree import Placed, Tree
 
 _YEAR_2000_US = 946_684_800_000_000
 _SESSIONS_REMEMBERED = 32
+_REVERTS_MAX = 200
 # Native ids: other rows are found by them, so a person's own patterns must not change them.
 _PLAIN = ("parent", "agent", "spawned_by", "forked_from", "continued_from")
 _WHITE = re.compile(r"\s+")
@@ -91,6 +105,10 @@ class Intake:
                     self._writer.finish(self._meant(event), event.exit_status)
                 case Drop():
                     self._writer.hide(self._session(event.session), self._meant(event))
+                case Place():
+                    pos = event.pos
+                case Revert():
+                    self._revert(event)
                 case Rollback():
                     self._writer.rollback(self._session(event.session), event.turns, pos)
                 case Facts():
@@ -178,7 +196,8 @@ class Intake:
             row = self._writer.item(new, session)
             if fresh_print:
                 self._writer.remember_keyless(session, fresh_print, row)
-            state = State.ABANDONED if event.abandoned or (placed and placed.dead) else State.LIVE
+            left = event.abandoned or (placed and placed.dead) or self._facts_of(session).reverted(place[0], time_us)
+            state = State.ABANDONED if left else State.LIVE
             self._writer.member(session, row, place, placed.turn if placed else None, state)
         if event.kind is Kind.PROMPT and event.said_by is SaidBy.PERSON:
             facts = self._facts_of(session)
@@ -230,6 +249,13 @@ class Intake:
             facts = self._facts[session] = sessions.facts_of(self._ledger, session)
             self._facts_read[session] = msgspec.json.encode(facts)
         return facts
+
+    def _revert(self, event: Revert) -> None:
+        session = self._session(event.session)
+        facts = self._facts_of(session)
+        if (event.pos, event.time_us) not in facts.reverts:
+            facts.reverts = sorted([*facts.reverts, (event.pos, event.time_us)])[-_REVERTS_MAX:]
+        self._writer.revert(session, event.pos, event.time_us)
 
     def _learn(self, event: Facts) -> None:
         facts = self._facts_of(self._session(event.session))

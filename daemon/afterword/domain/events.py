@@ -89,6 +89,24 @@ class Rollback(msgspec.Struct, frozen=True, gc=False):
     turns: int
 
 
+class Place(msgspec.Struct, frozen=True, gc=False):
+    """Where the line stands in its session, when that is not its byte position; comes before the line's items.
+
+    For conversations that lie in several files of one kind: places go on from file to file.
+    """
+
+    pos: int
+
+
+class Revert(msgspec.Struct, frozen=True, gc=False):
+    """A conversation goes on from an earlier place in a file of its own: what was said before `time_us` (UTC
+    microseconds) at `pos` or behind it, in whatever file, is abandoned."""
+
+    session: str
+    pos: int
+    time_us: int
+
+
 class Facts(msgspec.Struct, frozen=True, gc=False):
     """What a line says of its session; None means "says nothing". Later facts win over earlier ones.
 
@@ -127,7 +145,7 @@ class Skipped(msgspec.Struct, frozen=True, gc=False):
     record_type: str
 
 
-Event: TypeAlias = Item | Row | Finish | Drop | Rollback | Facts
+Event: TypeAlias = Item | Row | Place | Finish | Drop | Rollback | Revert | Facts
 Decoded: TypeAlias = Event | BadLine | Skipped
 
 

@@ -32,6 +32,12 @@ class SessionFacts(msgspec.Struct, omit_defaults=True):
     continued_from: str = ""
     archived: bool = False
     started_us: int | None = None
+    reverts: list[tuple[int, int]] = []
+    """(place, UTC microseconds): what stands there or behind and was said before is abandoned."""
+
+    def reverted(self, pos: int, time_us: int) -> bool:
+        """Whether an item at this place was left behind when the conversation went on from an earlier one."""
+        return any(pos >= place and time_us < at_us for place, at_us in self.reverts)
 
     @property
     def project(self) -> str:
