@@ -19,6 +19,8 @@ from afterword.domain.events import (
     Finish,
     Item,
     Key,
+    Place,
+    Revert,
     Rollback,
     Row,
     Skipped,
@@ -45,6 +47,8 @@ class Member:
     owner: str | None
     node: str | None
     source: Path
+    authority: int = 0
+    place: int = 0
     hidden: bool = False
     abandoned: bool = False
 
@@ -77,6 +81,10 @@ class Model:
     skipped: list[str] = field(default_factory=list)
     keyless: int = 0
     path: Path = Path()
+    authority: int = 0
+    """That of the file being read."""
+    place: int = 0
+    reverts: list[Revert] = field(default_factory=list)
     standing: dict[ItemId, ItemId] = field(default_factory=dict)
     """Positional key → what stands there now."""
 
@@ -86,6 +94,13 @@ class Model:
         self.nodes = {}
         for session in self.sessions.values():
             session.members = {key: member for key, member in session.members.items() if member.source != path}
+
+    def _left_behind(self, session: str, member: Member) -> bool:
+        at_us = self.items[member.id].time_us
+        return any(
+            revert.session == session and member.place >= revert.pos and at_us is not None and at_us < revert.time_us
+            for revert in self.reverts
+        )
 
     def line(self, decoded: Iterable[Decoded]) -> None:
         node: str | None = None
@@ -104,6 +119,12 @@ class Model:
                     self.status[self._meant(event)] = event.exit_status
                 case Drop():
                     self._session(event.session).members[self._meant(event)].hidden = True
+                case Place():
+                    self.place = event.pos
+                case Revert():
+                    self.reverts.append(event)
+                    for member in self._session(event.session).members.values():
+                        member.abandoned |= self._left_behind(event.session, member)
                 case Rollback():
                     self._rollback(event)
                 case Facts():
@@ -152,7 +173,8 @@ class Model:
             self.status[its_id] = event.exit_status
         members = self._session(event.session).members
         if its_id not in members:
-            members[its_id] = Member(its_id, event.owner, node, self.path)
+            members[its_id] = Member(its_id, event.owner, node, self.path, self.authority, self.place)
+            members[its_id].abandoned = event.abandoned or self._left_behind(event.session, members[its_id])
 
     def _facts(self, event: Facts) -> None:
         session = self._session(event.session)
@@ -219,9 +241,10 @@ class Model:
         inherited = self.inherited(native)
         out: dict[str, Any] = {"messages": [], "abandoned": [], "commands": [], "edited": [], "read": []}
         out["compactions"] = out["inherited"] = 0
+        top = max((member.authority for member in session.members.values()), default=0)
         for member in session.members.values():
             item = self.items[member.id]
-            if member.hidden:
+            if member.hidden or member.authority < top:
                 continue
             spoken = {Kind.PROMPT: "user", Kind.REPLY: "assistant"}.get(item.kind)
             if member.id in inherited:
@@ -286,6 +309,7 @@ def read_store(decoder: Decoder, root: Path, feed: Feed = plain) -> Model:
     model = Model(decoder.name)
     for found in decoder.sources(root):
         if not found.problem:
+            model.authority = found.authority
             with opened(found.path) as content:
                 feed(model, decoder, found.path, content.pread(1 << 24, 0).splitlines())
     return model

@@ -153,6 +153,7 @@ def test_codex_sources(tmp_path: Path) -> None:
         ("sessions/2026/03/04/rollout-2026-03-04T11-00-00-c.jsonl.zst", ""),
         ("sessions/2026/03/04/rollout-2026-03-04T12-00-00-b.jsonl", ""),
         ("archived_sessions/rollout-2026-01-01T00-00-00-d.jsonl", ""),
+        ("history.jsonl", ""),
         ("session_index.jsonl", ""),
     ]
 

@@ -39,7 +39,7 @@ def roots(where: Where) -> list[Path]:
 
 
 def sources(root: Path) -> Iterator[Found]:
-    """Rollouts by the time in their names, archived ones after, then the index of titles."""
+    """Rollouts by the time in their names, archived ones after, then the log of prompts and the index of titles."""
     active: set[str] = set()
     for folder, depth in (("sessions", 3), ("archived_sessions", 0)):
         found = list(stores.below(root / folder, _ROLLOUT, depth))
@@ -56,7 +56,9 @@ def sources(root: Path) -> Iterator[Found]:
         active |= {entry.name for entry in logs} | plain
         yield from (entry for entry in found if isinstance(entry, Found))
     for entry in stores.entries(root):
-        if entry.name in (_INDEX, _LOG):
+        if entry.name == _INDEX:
+            yield msgspec.structs.replace(stores.line_log(entry), authority=_ROLLOUT_AUTHORITY)
+        elif entry.name == _LOG:
             yield stores.line_log(entry)
 
 

@@ -28,10 +28,10 @@ class Reading(Standing):
     def line(self, line: Line) -> None:
         payload = line.payload or Payload()
         self.time_us = moment(line.timestamp)
+        if line.type == "session_meta":
+            self.meta(payload)  # it says whether ordinals count
         self.place(line.ordinal)
         match line.type:
-            case "session_meta":
-                self.meta(payload)
             case "turn_context":
                 self.context(payload)
             case "response_item":

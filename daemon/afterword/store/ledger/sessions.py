@@ -32,6 +32,8 @@ class SessionFacts(msgspec.Struct, omit_defaults=True):
     continued_from: str = ""
     archived: bool = False
     started_us: int | None = None
+    authority: int = 0
+    """The highest authority of the sources that said this."""
     reverts: list[tuple[int, int]] = []
     """(place, UTC microseconds): what stands there or behind and was said before is abandoned."""
 
