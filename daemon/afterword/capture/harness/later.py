@@ -39,8 +39,6 @@ class Later(Struct, frozen=True):
 def roots(harness: str, where: Where) -> list[Path]:
     """The folders of a harness without a decoder; they need not exist."""
     match harness:
-        case "opencode":
-            return overridden(where, "OPENCODE") or [_data(where) / "opencode"]
         case "cursor":
             return _cursor(where)
         case "gemini-cli":
@@ -58,10 +56,6 @@ def roots(harness: str, where: Where) -> list[Path]:
 
 def _antigravity(bases: list[Path]) -> list[Path]:
     return [folder for base in bases for folder in sorted(base.glob("antigravity*")) or [base / "antigravity"]]
-
-
-def _data(where: Where) -> Path:
-    return (listed(where, "XDG_DATA_HOME") or [where.home / ".local" / "share"])[0]
 
 
 def _cursor(where: Where) -> list[Path]:
