@@ -217,7 +217,7 @@ class Intake:
             row = self._writer.item(new, session)
             if fresh_print:
                 self._writer.remember_keyless(session, fresh_print, row)
-            state = State.ABANDONED if placed and placed.dead else State.LIVE
+            state = State.ABANDONED if event.abandoned or (placed and placed.dead) else State.LIVE
             self._writer.member(session, row, place, placed.turn if placed else None, state, revive=revive)
         if event.kind is Kind.PROMPT and event.said_by is SaidBy.PERSON:
             facts = self._facts_of(session)
