@@ -45,7 +45,7 @@ class Places:
                 self._writer.unshow(session, waiting.kept.id)
         elif waiting:
             self._part(waiting)
-        chosen = self._generations.choose(session, ids, new.text)
+        chosen = self._generations.choose(session, ids, new.text, lesser=new.lesser)
         for membership in chosen.superseded:
             self._writer.supersede(membership)
         kept_item = msgspec.structs.replace(new, id=chosen.id, text=chosen.text)

@@ -45,16 +45,10 @@ def roots(harness: str, where: Where) -> list[Path]:
             return _cursor(where)
         case "aider":
             return overridden(where, "AIDER")
-        case "antigravity":
-            return _antigravity(overridden(where, "ANTIGRAVITY") or [where.home / ".gemini"])
         case "grok-build":
             return overridden(where, "GROK") or listed(where, "GROK_HOME") or [where.home / ".grok"]
         case _:
             return []
-
-
-def _antigravity(bases: list[Path]) -> list[Path]:
-    return [folder for base in bases for folder in sorted(base.glob("antigravity*")) or [base / "antigravity"]]
 
 
 def _data(where: Where) -> Path:

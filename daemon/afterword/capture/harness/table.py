@@ -30,7 +30,7 @@ HARNESSES = (
     Harness("cursor", "Cursor", "later", reads=False),
     Harness("gemini-cli", "Gemini CLI", "gemini_cli", reads=True),
     Harness("aider", "aider", "later", reads=False),
-    Harness("antigravity", "Antigravity", "later", reads=False),
+    Harness("antigravity", "Antigravity", "antigravity", reads=True),
     Harness("grok-build", "Grok Build", "later", reads=False),
 )
 
