@@ -45,8 +45,6 @@ def roots(harness: str, where: Where) -> list[Path]:
             return _cursor(where)
         case "aider":
             return overridden(where, "AIDER")
-        case "grok-build":
-            return overridden(where, "GROK") or listed(where, "GROK_HOME") or [where.home / ".grok"]
         case _:
             return []
 

@@ -31,7 +31,7 @@ HARNESSES = (
     Harness("gemini-cli", "Gemini CLI", "gemini_cli", reads=True),
     Harness("aider", "aider", "later", reads=False),
     Harness("antigravity", "Antigravity", "antigravity", reads=True),
-    Harness("grok-build", "Grok Build", "later", reads=False),
+    Harness("grok-build", "Grok Build", "grok_build", reads=True),
 )
 
 BY_NAME = {harness.name: harness for harness in HARNESSES}
