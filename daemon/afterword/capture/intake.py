@@ -31,6 +31,7 @@ from afterword.domain.items import Kind, SaidBy, Time
 from afterword.redact.redactor import Redactor
 from afterword.redact.text import Redacted
 from afterword.store.ledger import sessions, sources
+from afterword.store.ledger.copies import Copies
 from afterword.store.ledger.generations import Generations, Ids
 from afterword.store.ledger.items import NewItem, State, Writer
 from afterword.store.ledger.ledger import Ledger
@@ -51,6 +52,8 @@ class Memory(msgspec.Struct):
     """Session row → time of the last item, for items that come without one."""
     counted: int = 0
     """The last line whose troubles were counted; a line may be read several times before the position passes it."""
+    copied: dict[str, list[int]] = {}
+    """How far the session that one was forked from is matched: see `copies`."""
 
 
 class Intake:
@@ -71,6 +74,7 @@ class Intake:
         self._source = source
         self._writer = Writer(ledger, source.row, source.at.generation, changed_us)
         self._places = Places(Generations(ledger, source.row, source.at.generation), self._writer)
+        self._copies = Copies(ledger, memory.copied)
         self._again = False
         self._tree = Tree(ledger, source.row)
         self._now_us = now_us
@@ -204,7 +208,11 @@ class Intake:
             exit_status=event.exit_status,
             lesser=event.lesser,
         )
-        if event.positional and event.key is not None:
+        copied = self._copied(event, session, text) if event.copy_of else None
+        if copied:
+            row = self._writer.item(msgspec.structs.replace(new, id=copied), session)
+            self._writer.member(session, row, place, None, State.LIVE, revive=True)
+        elif event.positional and event.key is not None:
             ids = self._ids(event.kind, event.key)
             row, replaced = self._places.put(new, session, ids, place, whole=self._again)
             if event.rewinds and (replaced or self._writer.stands_at(place[0], row)):
@@ -262,6 +270,15 @@ class Intake:
         while self._writer.taken(its_id := self._id(event.kind, (event.session, event.kind.word, time_us, number))):
             number += 1
         return its_id, raw_print
+
+    def _copied(self, event: Item, session: int, text: Redacted) -> ItemId | None:
+        """The item of the session it was forked from that an item is a copy of."""
+        assert event.copy_of is not None
+        assert event.key is not None
+        own = self._ids(event.kind, event.key)
+        if self._places.holds(session, own, text) if event.positional else self._writer.taken(own(0)):
+            return None
+        return self._copies.find(session, self._session(event.copy_of), event.kind, text)
 
     def _facts_of(self, session: int) -> sessions.SessionFacts:
         facts = self._facts.get(session)
