@@ -24,7 +24,8 @@ def roots(harness: str, platform: str = "linux", **env: str) -> list[str]:
 def test_the_table_names_eight_and_loads_each() -> None:
     names = ["claude-code", "codex", "opencode", "cursor", "gemini-cli", "aider", "antigravity", "grok-build"]
     assert [harness.name for harness in HARNESSES] == names
-    assert [harness.name for harness in HARNESSES if harness.reads] == ["claude-code", "codex"]
+    read = [harness.name for harness in HARNESSES if harness.reads]
+    assert {"claude-code", "codex", "gemini-cli", "antigravity", "grok-build"} <= set(read)
     for harness in HARNESSES:
         decoder: Decoder = harness.load()
         assert (decoder.name, decoder.label) == (harness.name, harness.label)

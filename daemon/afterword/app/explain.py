@@ -26,6 +26,7 @@ from afterword.capture.tail.prefix import PrefixHash
 from afterword.domain.errors import UsageError
 from afterword.domain.events import (
     Agent,
+    Assembler,
     BadLine,
     Decoded,
     Decoder,
@@ -35,10 +36,12 @@ from afterword.domain.events import (
     Finish,
     Found,
     Item,
+    Message,
     Opened,
     PartsReader,
     Place,
     Revert,
+    Rewind,
     Rollback,
     Row,
     Skipped,
@@ -141,7 +144,11 @@ def _liking(agent: Agent, found: Found, limits: Limits) -> int:
         for _, _, events, _ in itertools.islice(_records(agent, found, limits), _RECORDS_TRIED):
             for event in events:
                 good += (
-                    1 if isinstance(event, Item | Row | Facts) else -1 if isinstance(event, BadLine | Skipped) else 0
+                    1
+                    if isinstance(event, Item | Row | Message | Facts)
+                    else -1
+                    if isinstance(event, BadLine | Skipped)
+                    else 0
                 )
     except (OSError, Unreadable):
         return 0
@@ -174,16 +181,37 @@ def _log(decoder: Decoder, path: Path) -> Iterator[_Read]:
     """Every line of a log; a last one without newline too."""
     state = decoder.start(path)
     fingerprint = _fingerprint()
-    number = 0
+    assembler = cast("Assembler", decoder) if hasattr(decoder, "ends_unit") else None
+    unit: list[tuple[int, bytes]] = []
+
+    def assembled() -> Iterator[_Read]:
+        if assembler is not None and unit:
+            became: dict[int, list[Decoded]] = {}
+            for n, events in assembler.decode_unit([data for _, data in unit], state, fingerprint):
+                became.setdefault(n, []).extend(events)
+            yield from ((number, data, became.get(n, []), "") for n, (number, data) in enumerate(unit))
+            unit.clear()
+
+    for number, line in enumerate(_lines(path), 1):
+        if isinstance(line, Oversized):
+            yield from assembled()
+            yield number, None, [BadLine(f"a line of {line.size:,} bytes is left out")], ""
+        elif assembler is None and line.data.strip():
+            yield number, line.data, decoder.decode(line.data, state, fingerprint), ""
+        elif assembler is not None and line.data.strip():
+            if unit and assembler.ends_unit(unit[-1][1], line.data):
+                yield from assembled()
+            unit.append((number, line.data))
+    yield from assembled()
+
+
+def _lines(path: Path) -> Iterator[Line | Oversized]:
     with log_opened(path) as content:
         for batch in read_lines(content, PrefixHash(secrets.token_bytes(16))):
-            rest = [] if isinstance(batch, Batch) or not batch.data else [Line(batch.pos, batch.data)]
-            for line in batch.lines if isinstance(batch, Batch) else rest:
-                number += 1
-                if isinstance(line, Oversized):
-                    yield number, None, [BadLine(f"a line of {line.size:,} bytes is left out")], ""
-                elif line.data.strip():
-                    yield number, line.data, decoder.decode(line.data, state, fingerprint), ""
+            if isinstance(batch, Batch):
+                yield from batch.lines
+            elif batch.data:
+                yield Line(batch.pos, batch.data)
 
 
 def _parts(reader: PartsReader, opened: Opened) -> Iterator[_Read]:
@@ -238,7 +266,7 @@ class _Scrub:
                 shown |= {"event": "unknown type", "type": event.record_type}
             case BadLine():
                 shown |= {"event": "bad line", "reason": event.reason}
-            case Row() | Place() | Rollback() | Revert() | Facts():
+            case Row() | Message() | Rewind() | Place() | Rollback() | Revert() | Facts():
                 given = msgspec.to_builtins(event)
                 shown |= {name: value for name, value in given.items() if value is not None}
                 if not isinstance(event, Facts) or event.title is None:

@@ -22,8 +22,10 @@ from afterword.domain.events import (
     Finish,
     Item,
     Key,
+    Message,
     Place,
     Revert,
+    Rewind,
     Rollback,
     Row,
     Skipped,
@@ -33,6 +35,7 @@ from afterword.domain.items import Kind, SaidBy, Time
 from afterword.redact.redactor import Redactor
 from afterword.redact.text import Redacted
 from afterword.store.ledger import drift, sessions, sources
+from afterword.store.ledger.copies import Copies
 from afterword.store.ledger.generations import Generations, Ids
 from afterword.store.ledger.items import NewItem, State, Writer
 from afterword.store.ledger.ledger import Ledger
@@ -41,6 +44,7 @@ from afterword.store.ledger.tree import Placed, Tree
 _YEAR_2000_US = 946_684_800_000_000
 _SESSIONS_REMEMBERED = 32
 _REVERTS_MAX = 200
+UNKNOWN_REWIND = "a rewind to a message that is not there abandoned everything before it"
 # Native ids: other rows are found by them, so a person's own patterns must not change them.
 _PLAIN = ("parent", "agent", "spawned_by", "forked_from", "continued_from")
 _LAST_WINS = ("branch", "model", *_PLAIN)
@@ -54,6 +58,10 @@ class Memory(msgspec.Struct):
     """Session row → time of the last item, for items that come without one."""
     version: str = ""
     """The agent's, as said last."""
+    counted: int = 0
+    """The last line whose troubles were counted; a line may be read several times before the position passes it."""
+    copied: dict[str, list[int]] = {}
+    """How far the session that one was forked from is matched: see `copies`."""
 
 
 class Intake:
@@ -74,6 +82,7 @@ class Intake:
         self._source = source
         self._writer = Writer(ledger, source.row, source.at.generation, changed_us, source.authority)
         self._places = Places(Generations(ledger, source.row, source.at.generation), self._writer)
+        self._copies = Copies(ledger, memory.copied)
         self._again = False
         self._tree = Tree(ledger, source.row)
         self._now_us = now_us
@@ -93,15 +102,24 @@ class Intake:
     def line(self, decoded: Sequence[Decoded], pos: int, line_number: int) -> None:
         """Take in what one line gave."""
         placed: Placed | None = None
+        message: int | None = None
+        messages = 0
+        counted = line_number <= self._memory.counted
+        self._memory.counted = max(self._memory.counted, line_number)
         for sub, event in enumerate(decoded):
             match event:
+                case Message():
+                    message = self._tree.message(event.node, pos + messages if event.at is None else event.at)
+                    messages += 1
                 case Row():
                     placed = self._tree.place(event.node, event.parent, pos, event.prompt)
                     if placed.rewound:
                         self._writer.abandon_turns(placed.rewound)
                 case Item():
                     if not (placed and placed.repeated):
-                        self._item(event, (pos, sub), placed)
+                        at = pos if message is None else message
+                        nth = sub if event.nth is None else event.nth
+                        self._item(event, (at, nth), placed, revive=message is not None)
                 case Finish():
                     self._writer.finish(self._meant(event), event.exit_status)
                 case Drop():
@@ -112,15 +130,25 @@ class Intake:
                     self._revert(event)
                 case Rollback():
                     self._writer.rollback(self._session(event.session), event.turns, pos)
+                case Rewind():
+                    self._rewind(event, pos, None if counted else line_number)
                 case Facts():
                     self._learn(event)
                 case BadLine():
-                    sources.count_trouble(self._ledger, self._source.row, line_number, event.reason, bad=True)
+                    if not counted:
+                        sources.count_trouble(self._ledger, self._source.row, line_number, event.reason, bad=True)
                 case Skipped():
-                    unknown = (self._memory.version, event.record_type)
-                    self._drift[unknown] = self._drift.get(unknown, 0) + 1
+                    if not counted:
+                        unknown = (self._memory.version, event.record_type)
+                        self._drift[unknown] = self._drift.get(unknown, 0) + 1
                 case _:
                     assert_never(event)
+
+    def _rewind(self, event: Rewind, pos: int, line_number: int | None) -> None:
+        stood = self._tree.cut(event.node, pos)
+        if stood is None and line_number is not None:
+            sources.count_trouble(self._ledger, self._source.row, line_number, UNKNOWN_REWIND, bad=False)
+        self._writer.rewind(stood)
 
     def oversized(self, session: str, size: int, head: bytes, pos: int, line_number: int) -> None:
         """Note a line that was too long to read: a `meta` item of its size, found again by a hash of its head."""
@@ -172,7 +200,15 @@ class Intake:
             row = self._rows[native] = sessions.row_of(self._ledger, self._source.harness, own)
         return row
 
-    def _item(self, event: Item, place: tuple[int, int], placed: Placed | None, raw: bytes | None = None) -> None:
+    def _item(
+        self,
+        event: Item,
+        place: tuple[int, int],
+        placed: Placed | None,
+        raw: bytes | None = None,
+        *,
+        revive: bool = False,
+    ) -> None:
         session = self._session(event.session)
         time_us, time_flag = self._time(event.time_us, session)
         text = self._redactor.redact(event.text)
@@ -186,9 +222,17 @@ class Intake:
             given_us=event.time_us if time_flag is Time.ODD else None,
             path=self._redactor.redact(event.path) if event.path else None,
             exit_status=event.exit_status,
+            lesser=event.lesser,
         )
-        if event.positional and event.key is not None:
-            self._places.put(new, session, self._ids(event.kind, event.key), place, whole=self._again)
+        copied = self._copied(event, session, text) if event.copy_of else None
+        if copied:
+            row = self._writer.item(msgspec.structs.replace(new, id=copied), session)
+            self._writer.member(session, row, place, None, State.LIVE, revive=True)
+        elif event.positional and event.key is not None:
+            ids = self._ids(event.kind, event.key)
+            row, replaced = self._places.put(new, session, ids, place, whole=self._again)
+            if event.rewinds and (replaced or self._writer.stands_at(place[0], row)):
+                self._writer.rewind(place[0], row)
         else:
             fresh_print: bytes | None = None
             if event.key is None:
@@ -199,7 +243,7 @@ class Intake:
                 self._writer.remember_keyless(session, fresh_print, row)
             left = event.abandoned or (placed and placed.dead) or self._facts_of(session).reverted(place[0], time_us)
             state = State.ABANDONED if left else State.LIVE
-            self._writer.member(session, row, place, placed.turn if placed else None, state)
+            self._writer.member(session, row, place, placed.turn if placed else None, state, revive=revive)
         if event.kind is Kind.PROMPT and event.said_by is SaidBy.PERSON:
             facts = self._facts_of(session)
             if not facts.title_rank and not facts.title:
@@ -243,6 +287,15 @@ class Intake:
         while self._writer.taken(its_id := self._id(event.kind, (event.session, event.kind.word, time_us, number))):
             number += 1
         return its_id, raw_print
+
+    def _copied(self, event: Item, session: int, text: Redacted) -> ItemId | None:
+        """The item of the session it was forked from that an item is a copy of."""
+        assert event.copy_of is not None
+        assert event.key is not None
+        own = self._ids(event.kind, event.key)
+        if self._places.holds(session, own, text) if event.positional else self._writer.taken(own(0)):
+            return None
+        return self._copies.find(session, self._session(event.copy_of), event.kind, text)
 
     def _facts_of(self, session: int) -> sessions.SessionFacts:
         facts = self._facts.get(session)

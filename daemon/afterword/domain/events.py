@@ -5,7 +5,7 @@ key tuple its harness page gives (no text and no path in a key), and says what h
 """
 
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
@@ -30,6 +30,10 @@ class Item(msgspec.Struct, frozen=True, gc=False):
     `owner` is the native id of the session this line says it was copied from.
     `positional`: the key counts, it does not name. It means a row only while that row's text is equal to this one or
     begins it; otherwise that row is abandoned in the session and the key gets its next generation.
+    `rewinds`: when something else stood at its place, that and everything after it is abandoned.
+    `nth` is its place inside its message, None the n-th event of the line. `lesser`: it may be a shortened edition,
+    so a longer text that is known stands.
+    `copy_of` is the session this may be a copy from: an item of that session with the same kind and text is meant.
     """
 
     session: str
@@ -41,9 +45,31 @@ class Item(msgspec.Struct, frozen=True, gc=False):
     path: str | None = None
     exit_status: ExitStatus = None
     owner: str | None = None
-    positional: bool = False
     abandoned: bool = False
     """The source itself says that this was undone, and still shows it."""
+    positional: bool = False
+    rewinds: bool = False
+    nth: int | None = None
+    lesser: bool = False
+    copy_of: str | None = None
+
+
+class Message(msgspec.Struct, frozen=True, gc=False):
+    """The message that the items after it, up to the next one, belong to, in a log of operations.
+
+    A `node` seen before in this file is a new edition of that message: its items stand where they stood. `at` says
+    where it stands when that is not the place of its line; one number orders all messages of the file. A message
+    that was abandoned and is shown again lives again.
+    """
+
+    node: str
+    at: int | None = None
+
+
+class Rewind(msgspec.Struct, frozen=True, gc=False):
+    """The message `node` and everything that stands after it are abandoned; one that is not there: everything."""
+
+    node: str
 
 
 class Row(msgspec.Struct, frozen=True, gc=False):
@@ -145,7 +171,7 @@ class Skipped(msgspec.Struct, frozen=True, gc=False):
     record_type: str
 
 
-Event: TypeAlias = Item | Row | Place | Finish | Drop | Rollback | Revert | Facts
+Event: TypeAlias = Item | Message | Rewind | Row | Place | Finish | Drop | Rollback | Revert | Facts
 Decoded: TypeAlias = Event | BadLine | Skipped
 
 
@@ -260,6 +286,22 @@ class Decoder(Agent, Protocol):
 
     def session_of(self, state: Any) -> str:
         """The session the file is in at this state; before any line said so, what the file's name says."""
+
+
+class Assembler(Decoder, Protocol):
+    """A decoder whose messages are spread over lines, or whose lines are out of order: it decodes units of lines.
+
+    The last unit of a file is open: it is decoded for what it holds so far, and again, from its start, when it has
+    grown. So the state never has to hold a text. A unit that grows over some MiB is taken as ended.
+    """
+
+    def ends_unit(self, before: bytes, line: bytes) -> bool:
+        """Whether `line` begins a new unit after `before`."""
+
+    def decode_unit(
+        self, lines: Sequence[bytes], state: Any, fingerprint: Fingerprint
+    ) -> list[tuple[int, list[Decoded]]]:
+        """Decode the lines of a unit, changing `state`: (index of the line, what it gave), in the order of events."""
 
 
 class PartsReader(Agent, Protocol):

@@ -41,21 +41,10 @@ def roots(harness: str, where: Where) -> list[Path]:
     match harness:
         case "cursor":
             return _cursor(where)
-        case "gemini-cli":
-            homes = listed(where, "GEMINI_CLI_HOME")
-            return overridden(where, "GEMINI") or [home / ".gemini" for home in homes or [where.home]]
         case "aider":
             return overridden(where, "AIDER")
-        case "antigravity":
-            return _antigravity(overridden(where, "ANTIGRAVITY") or [where.home / ".gemini"])
-        case "grok-build":
-            return overridden(where, "GROK") or listed(where, "GROK_HOME") or [where.home / ".grok"]
         case _:
             return []
-
-
-def _antigravity(bases: list[Path]) -> list[Path]:
-    return [folder for base in bases for folder in sorted(base.glob("antigravity*")) or [base / "antigravity"]]
 
 
 def _cursor(where: Where) -> list[Path]:

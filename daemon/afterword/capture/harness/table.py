@@ -28,10 +28,10 @@ HARNESSES = (
     Harness("codex", "Codex CLI", "codex", reads=True),
     Harness("opencode", "opencode", "opencode", reads=True),
     Harness("cursor", "Cursor", "later", reads=False),
-    Harness("gemini-cli", "Gemini CLI", "later", reads=False),
+    Harness("gemini-cli", "Gemini CLI", "gemini_cli", reads=True),
     Harness("aider", "aider", "later", reads=False),
-    Harness("antigravity", "Antigravity", "later", reads=False),
-    Harness("grok-build", "Grok Build", "later", reads=False),
+    Harness("antigravity", "Antigravity", "antigravity", reads=True),
+    Harness("grok-build", "Grok Build", "grok_build", reads=True),
 )
 
 BY_NAME = {harness.name: harness for harness in HARNESSES}

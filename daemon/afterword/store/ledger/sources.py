@@ -155,9 +155,10 @@ def move(ledger: Ledger, row: int, key: bytes, path: Redacted) -> None:
 
 
 def rewind(ledger: Ledger, row: int) -> None:
-    """Have a source read from its start once more, as a part of the reading it is in; inside a transaction."""
+    """Have a source read from its start once more, as a reading of its own; inside a transaction."""
     ledger.db.execute(
-        "UPDATE source SET size = -1, offset = 0, lines = 0, state = '', open_tail = -1, open_hash = x'' WHERE row = ?",
+        "UPDATE source SET size = -1, offset = 0, lines = 0, state = '', open_tail = -1, open_hash = x'',"
+        " generation = generation + 1 WHERE row = ?",
         (row,),
     )
 
