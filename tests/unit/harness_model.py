@@ -17,6 +17,7 @@ from afterword.domain.events import (
     Facts,
     Finish,
     Item,
+    Key,
     Rollback,
     Row,
     Skipped,
@@ -75,6 +76,8 @@ class Model:
     skipped: list[str] = field(default_factory=list)
     keyless: int = 0
     path: Path = Path()
+    standing: dict[ItemId, ItemId] = field(default_factory=dict)
+    """Positional key → what stands there now."""
 
     def open(self, path: Path) -> None:
         """A file is read from its start: what it gave before is replaced."""
@@ -97,10 +100,9 @@ class Model:
                     if not repeated:
                         self._item(event, node)
                 case Finish():
-                    self.status[item_id(self.harness, event.kind.word, event.key)] = event.exit_status
+                    self.status[self._meant(event)] = event.exit_status
                 case Drop():
-                    its_id = item_id(self.harness, event.kind.word, event.key)
-                    self._session(event.session).members[its_id].hidden = True
+                    self._session(event.session).members[self._meant(event)].hidden = True
                 case Rollback():
                     self._rollback(event)
                 case Facts():
@@ -116,8 +118,30 @@ class Model:
     def _session(self, native: str) -> Session:
         return self.sessions.setdefault(native, Session())
 
+    def _meant(self, event: Finish | Drop) -> ItemId:
+        its_id = item_id(self.harness, event.kind.word, event.key)
+        return self.standing.get(its_id, its_id) if event.positional else its_id
+
+    def _placed(self, event: Item) -> Key:
+        """The key of the row a positional item goes to; the row that stood there is abandoned."""
+        assert event.key is not None
+        base, generation = item_id(self.harness, event.kind.word, event.key), 0
+        while True:
+            key = (*event.key, f"~{generation}") if generation else event.key
+            its_id = item_id(self.harness, event.kind.word, key)
+            known = self.items.get(its_id)
+            if known is None or event.text.startswith(known.text):
+                break
+            generation += 1
+        old = self.standing.get(base)
+        members = self._session(event.session).members
+        if old in members and old != its_id:
+            members[old].abandoned = True
+        self.standing[base] = its_id
+        return key
+
     def _item(self, event: Item, node: str | None) -> None:
-        key = event.key
+        key = self._placed(event) if event.positional else event.key
         if key is None:
             self.keyless += 1
             key = ("keyless", self.keyless)

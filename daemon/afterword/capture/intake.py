@@ -10,6 +10,7 @@ from typing import assert_never
 
 import msgspec
 
+from afterword.capture.places import Places
 from afterword.domain.clock import DAY_US
 from afterword.domain.events import BadLine, Decoded, Drop, Facts, Finish, Item, Key, Rollback, Row, Skipped
 from afterword.domain.ids import ItemId, item_id
@@ -17,6 +18,7 @@ from afterword.domain.items import Kind, SaidBy, Time
 from afterword.redact.redactor import Redactor
 from afterword.redact.text import Redacted
 from afterword.store.ledger import sessions, sources
+from afterword.store.ledger.generations import Generations, Ids
 from afterword.store.ledger.items import NewItem, State, Writer
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.ledger.tree import Placed, Tree
@@ -52,6 +54,8 @@ class Intake:
         self._redactor = redactor
         self._source = source
         self._writer = Writer(ledger, source.row, source.at.generation, changed_us)
+        self._places = Places(Generations(ledger, source.row, source.at.generation), self._writer)
+        self._again = False
         self._tree = Tree(ledger, source.row)
         self._now_us = now_us
         self._memory = memory
@@ -62,7 +66,8 @@ class Intake:
         self.new_items = 0
 
     def start_over(self) -> None:
-        """The source is about to be read again from its start."""
+        """The source is about to be read again from its start, and to its end."""
+        self._again = True
         self._tree.clear()
         sources.reset_counts(self._ledger, self._source.row)
 
@@ -79,9 +84,9 @@ class Intake:
                     if not (placed and placed.repeated):
                         self._item(event, (pos, sub), placed)
                 case Finish():
-                    self._writer.finish(self._id(event.kind, event.key), event.exit_status)
+                    self._writer.finish(self._meant(event), event.exit_status)
                 case Drop():
-                    self._writer.hide(self._session(event.session), self._id(event.kind, event.key))
+                    self._writer.hide(self._session(event.session), self._meant(event))
                 case Rollback():
                     self._writer.rollback(self._session(event.session), event.turns, pos)
                 case Facts():
@@ -104,6 +109,7 @@ class Intake:
     def close(self, *, whole: bool) -> None:
         """Settle what changed. `whole`: the source was read from its start to its end, so what it no longer shows
         is abandoned."""
+        self._places.settle()
         if whole:
             self._writer.vanish()
         for row, facts in self._facts.items():
@@ -117,6 +123,16 @@ class Intake:
 
     def _id(self, kind: Kind, key: Key) -> ItemId:
         return item_id(self._source.harness, kind.word, key)
+
+    def _ids(self, kind: Kind, key: Key) -> Ids:
+        """The ids of a positional key's generations; the first is the plain key's."""
+        return lambda generation: self._id(kind, (*key, f"~{generation}") if generation else key)
+
+    def _meant(self, event: Finish | Drop) -> ItemId:
+        """The id of the earlier item that an event is about."""
+        if event.positional:
+            return self._places.current(self._session(event.session), self._ids(event.kind, event.key))
+        return self._id(event.kind, event.key)
 
     def _session(self, native: str) -> int:
         row = self._rows.get(native)
@@ -133,29 +149,29 @@ class Intake:
         session = self._session(event.session)
         time_us, time_flag = self._time(event.time_us, session)
         text = self._redactor.redact(event.text)
-        fresh_print: bytes | None = None
-        if event.key is not None:
-            its_id = self._id(event.kind, event.key)
-        else:
-            its_id, fresh_print = self._keyless(event, session, time_us, raw)
-        row = self._writer.item(
-            NewItem(
-                id=its_id,
-                kind=event.kind,
-                said_by=event.said_by,
-                text=text,
-                time_us=time_us,
-                time_flag=time_flag,
-                given_us=event.time_us if time_flag is Time.ODD else None,
-                path=self._redactor.redact(event.path) if event.path else None,
-                exit_status=event.exit_status,
-            ),
-            session,
+        new = NewItem(
+            id=self._id(event.kind, event.key or ()),
+            kind=event.kind,
+            said_by=event.said_by,
+            text=text,
+            time_us=time_us,
+            time_flag=time_flag,
+            given_us=event.time_us if time_flag is Time.ODD else None,
+            path=self._redactor.redact(event.path) if event.path else None,
+            exit_status=event.exit_status,
         )
-        if fresh_print:
-            self._writer.remember_keyless(session, fresh_print, row)
-        state = State.ABANDONED if placed and placed.dead else State.LIVE
-        self._writer.member(session, row, place, placed.turn if placed else None, state)
+        if event.positional and event.key is not None:
+            self._places.put(new, session, self._ids(event.kind, event.key), place, whole=self._again)
+        else:
+            fresh_print: bytes | None = None
+            if event.key is None:
+                its_id, fresh_print = self._keyless(event, session, time_us, raw)
+                new = msgspec.structs.replace(new, id=its_id)
+            row = self._writer.item(new, session)
+            if fresh_print:
+                self._writer.remember_keyless(session, fresh_print, row)
+            state = State.ABANDONED if placed and placed.dead else State.LIVE
+            self._writer.member(session, row, place, placed.turn if placed else None, state)
         if event.kind is Kind.PROMPT and event.said_by is SaidBy.PERSON:
             facts = self._facts_of(session)
             if not facts.title_rank and not facts.title:

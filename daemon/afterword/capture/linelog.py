@@ -83,8 +83,9 @@ def _take(
     prefix = resume(fd, found.st_size, at, tools.ledger, whole=whole and unverified)
     if prefix is not None and not _open_object_stands(fd, at, tools.ledger):
         prefix = None
-    again = prefix is None
-    if again:
+    # A renamed file is read from its start once more, as a reading of its own that was counted when it was found.
+    again = prefix is None or (at.offset == 0 and at.generation > 1)
+    if prefix is None:
         at = Checkpoint(generation=at.generation + 1, verified_ns=found.st_mtime_ns, first_us=at.first_us)
     elif whole or at.offset == 0:
         at = msgspec.structs.replace(at, verified_ns=found.st_mtime_ns)

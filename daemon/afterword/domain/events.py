@@ -26,6 +26,8 @@ class Item(msgspec.Struct, frozen=True, gc=False):
     harness and kind; None when the format has no key at all (then the capture finds the row by a keyed hash).
     `time_us` is UTC microseconds as given, None when missing. `path` is the file an edit or read is about.
     `owner` is the native id of the session this line says it was copied from.
+    `positional`: the key counts, it does not name. It means a row only while that row's text is equal to this one or
+    begins it; otherwise that row is abandoned in the session and the key gets its next generation.
     """
 
     session: str
@@ -37,6 +39,7 @@ class Item(msgspec.Struct, frozen=True, gc=False):
     path: str | None = None
     exit_status: ExitStatus = None
     owner: str | None = None
+    positional: bool = False
 
 
 class Row(msgspec.Struct, frozen=True, gc=False):
@@ -54,12 +57,16 @@ class Row(msgspec.Struct, frozen=True, gc=False):
 
 
 class Finish(msgspec.Struct, frozen=True, gc=False):
-    """The result of an earlier command, call, edit or read: sets its exit status."""
+    """The result of an earlier command, call, edit or read: sets its exit status.
+
+    `positional` as it was in the item: the row that this file shows at the key now is meant.
+    """
 
     session: str
     key: Key
     kind: Kind
     exit_status: ExitStatus
+    positional: bool = False
 
 
 class Drop(msgspec.Struct, frozen=True, gc=False):
@@ -68,6 +75,7 @@ class Drop(msgspec.Struct, frozen=True, gc=False):
     session: str
     key: Key
     kind: Kind
+    positional: bool = False
 
 
 class Rollback(msgspec.Struct, frozen=True, gc=False):

@@ -126,8 +126,13 @@ class Writer:
         self._ledger.number(RecordKind.ITEM, row, rev + 1)
         self._touch_holders(row)
 
-    def member(self, session: int, item: int, place: tuple[int, int], turn: int | None, state: State) -> None:
-        """Say that this source shows `item` in `session` at `place` (byte position of its line, n-th in it)."""
+    def member(
+        self, session: int, item: int, place: tuple[int, int], turn: int | None, state: State, *, revive: bool = False
+    ) -> None:
+        """Say that this source shows `item` in `session` at `place` (byte position of its line, n-th in it).
+
+        `revive`: shown again after it was abandoned in this reading, it lives again, at its new place.
+        """
         found = self._db.execute(
             "SELECT row, pos, sub, state FROM membership WHERE session = ? AND item = ?", (session, item)
         ).fetchone()
@@ -145,6 +150,8 @@ class Writer:
                 "SELECT generation FROM shown WHERE source = ? AND membership = ?", (self._source, row)
             ).fetchone()
             if seen and seen[0] == self._generation:
+                if revive and found[3] == State.ABANDONED and state is State.LIVE:
+                    self._change(row, place, state)
                 return  # A row appended again adds nothing: the first place stands.
             if seen or not self._shown_elsewhere(row):
                 self._change(row, place, state)
@@ -165,6 +172,26 @@ class Writer:
         ).fetchone()
         if found:
             self._change(found[0], (found[1], found[2]), State.HIDDEN)
+
+    def supersede(self, membership: int) -> None:
+        """Another text stands where this one stood: it is abandoned in its session."""
+        pos, sub, state = self._db.execute(
+            "SELECT pos, sub, state FROM membership WHERE row = ?", (membership,)
+        ).fetchone()
+        if state == State.LIVE:
+            self._change(membership, (pos, sub), State.ABANDONED)
+
+    def unshow(self, session: int, item_id: ItemId) -> State:
+        """Take back that this reading showed an item, as if only an earlier one had; returns its state until now."""
+        row, state = self._db.execute(
+            "SELECT m.row, m.state FROM membership m JOIN item i ON i.row = m.item WHERE m.session = ? AND i.id = ?",
+            (session, item_id),
+        ).fetchone()
+        self._db.execute(
+            "UPDATE shown SET generation = ? WHERE source = ? AND membership = ?",
+            (self._generation - 1, self._source, row),
+        )
+        return State(state)
 
     def rollback(self, session: int, turns: int, before: int) -> None:
         """Abandon the last `turns` live prompts above byte position `before`, and all from the first of them on.

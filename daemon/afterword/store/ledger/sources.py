@@ -98,7 +98,7 @@ def move(ledger: Ledger, row: int, key: bytes, path: Redacted) -> None:
     """
     ledger.db.execute(
         "UPDATE source SET path_key = ?, path = ?, size = -1, offset = 0, lines = 0, state = '', open_tail = -1,"
-        " open_hash = x''"
+        " open_hash = x'', generation = generation + 1"
         " WHERE row = ?",
         (key, path, row),
     )
