@@ -1,0 +1,52 @@
+"""aider: one Markdown history in each working folder, many sessions in it, by header.
+
+The sessions' ids begin with the repository's first commit, or the folder's name, as it was when the history was seen
+first: kept as the version of a part that has no conversation. A copy of a known history takes its id over.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from afterword.capture.harness import aider_blocks
+from afterword.capture.harness.aider_reading import Reading, first_prompt
+from afterword.capture.harness.aider_stores import identity, roots, sources
+from afterword.domain.events import Decoded, Document, Fingerprint, Opened, Part
+
+__all__ = ["events", "label", "name", "parts", "roots", "sources"]
+
+name = "aider"
+label = "aider"
+
+_REPOSITORY = "repository"
+_MARKS = 16
+
+
+def parts(opened: Opened, known: Mapping[str, str]) -> Iterator[Part]:
+    """Where the history belongs, then its sessions."""
+    assert isinstance(opened, Document)
+    found = aider_blocks.sessions(aider_blocks.text_of(opened.data))
+    if not found:
+        return
+    marks = [opened.fingerprint(f"{session.name}\0{said}") for session in found if (said := first_prompt(session))]
+    its_id = known.get(_REPOSITORY, "").partition("|")[0] or _copied(opened, marks) or identity(opened.path.parent)
+    yield Part(_REPOSITORY, "|".join((its_id, *marks[:_MARKS])))
+    for session in found:
+        yield Part(f"{its_id}/{session.name}", "")
+
+
+def _copied(opened: Document, marks: list[str]) -> str | None:
+    """The id of another history that holds one of these sessions: this one is a copy of it, or the other way."""
+    for version in opened.elsewhere(_REPOSITORY):
+        its_id, *theirs = version.split("|")
+        if its_id and not set(theirs).isdisjoint(marks):
+            return its_id
+    return None
+
+
+def events(opened: Opened, part: Part, fingerprint: Fingerprint) -> Iterator[list[Decoded]]:
+    """One session, whole."""
+    del fingerprint
+    assert isinstance(opened, Document)
+    repository, _, name_in_file = part.name.rpartition("/")
+    for session in aider_blocks.sessions(aider_blocks.text_of(opened.data)):
+        if session.name == name_in_file and repository:
+            yield from Reading(repository, session).run(str(opened.path.parent))
