@@ -12,7 +12,20 @@ import msgspec
 
 from afterword.capture.places import Places
 from afterword.domain.clock import DAY_US
-from afterword.domain.events import BadLine, Decoded, Drop, Facts, Finish, Item, Key, Rollback, Row, Skipped
+from afterword.domain.events import (
+    BadLine,
+    Decoded,
+    Drop,
+    Facts,
+    Finish,
+    Item,
+    Key,
+    Message,
+    Rewind,
+    Rollback,
+    Row,
+    Skipped,
+)
 from afterword.domain.ids import ItemId, item_id
 from afterword.domain.items import Kind, SaidBy, Time
 from afterword.redact.redactor import Redactor
@@ -25,6 +38,7 @@ from afterword.store.ledger.tree import Placed, Tree
 
 _YEAR_2000_US = 946_684_800_000_000
 _SESSIONS_REMEMBERED = 32
+UNKNOWN_REWIND = "a rewind to a message that is not there abandoned everything before it"
 # Native ids: other rows are found by them, so a person's own patterns must not change them.
 _PLAIN = ("parent", "agent", "spawned_by", "forked_from", "continued_from")
 _WHITE = re.compile(r"\s+")
@@ -35,6 +49,8 @@ class Memory(msgspec.Struct):
 
     last_us: dict[str, int] = {}
     """Session row → time of the last item, for items that come without one."""
+    counted: int = 0
+    """The last line whose troubles were counted; a line may be read several times before the position passes it."""
 
 
 class Intake:
@@ -74,29 +90,48 @@ class Intake:
     def line(self, decoded: Sequence[Decoded], pos: int, line_number: int) -> None:
         """Take in what one line gave."""
         placed: Placed | None = None
+        message: int | None = None
+        messages = 0
+        counted = line_number <= self._memory.counted
+        self._memory.counted = max(self._memory.counted, line_number)
         for sub, event in enumerate(decoded):
             match event:
+                case Message():
+                    message = self._tree.message(event.node, pos + messages if event.at is None else event.at)
+                    messages += 1
                 case Row():
                     placed = self._tree.place(event.node, event.parent, pos, event.prompt)
                     if placed.rewound:
                         self._writer.abandon_turns(placed.rewound)
                 case Item():
                     if not (placed and placed.repeated):
-                        self._item(event, (pos, sub), placed)
+                        at = pos if message is None else message
+                        nth = sub if event.nth is None else event.nth
+                        self._item(event, (at, nth), placed, revive=message is not None)
                 case Finish():
                     self._writer.finish(self._meant(event), event.exit_status)
                 case Drop():
                     self._writer.hide(self._session(event.session), self._meant(event))
                 case Rollback():
                     self._writer.rollback(self._session(event.session), event.turns, pos)
+                case Rewind():
+                    self._rewind(event, pos, None if counted else line_number)
                 case Facts():
                     self._learn(event)
                 case BadLine():
-                    sources.count_trouble(self._ledger, self._source.row, line_number, event.reason, bad=True)
+                    if not counted:
+                        sources.count_trouble(self._ledger, self._source.row, line_number, event.reason, bad=True)
                 case Skipped():
-                    self._drift[event.record_type] = self._drift.get(event.record_type, 0) + 1
+                    if not counted:
+                        self._drift[event.record_type] = self._drift.get(event.record_type, 0) + 1
                 case _:
                     assert_never(event)
+
+    def _rewind(self, event: Rewind, pos: int, line_number: int | None) -> None:
+        stood = self._tree.cut(event.node, pos)
+        if stood is None and line_number is not None:
+            sources.count_trouble(self._ledger, self._source.row, line_number, UNKNOWN_REWIND, bad=False)
+        self._writer.rewind(stood)
 
     def oversized(self, session: str, size: int, head: bytes, pos: int, line_number: int) -> None:
         """Note a line that was too long to read: a `meta` item of its size, found again by a hash of its head."""
@@ -145,7 +180,15 @@ class Intake:
             row = self._rows[native] = sessions.row_of(self._ledger, self._source.harness, own)
         return row
 
-    def _item(self, event: Item, place: tuple[int, int], placed: Placed | None, raw: bytes | None = None) -> None:
+    def _item(
+        self,
+        event: Item,
+        place: tuple[int, int],
+        placed: Placed | None,
+        raw: bytes | None = None,
+        *,
+        revive: bool = False,
+    ) -> None:
         session = self._session(event.session)
         time_us, time_flag = self._time(event.time_us, session)
         text = self._redactor.redact(event.text)
@@ -159,9 +202,13 @@ class Intake:
             given_us=event.time_us if time_flag is Time.ODD else None,
             path=self._redactor.redact(event.path) if event.path else None,
             exit_status=event.exit_status,
+            lesser=event.lesser,
         )
         if event.positional and event.key is not None:
-            self._places.put(new, session, self._ids(event.kind, event.key), place, whole=self._again)
+            ids = self._ids(event.kind, event.key)
+            row, replaced = self._places.put(new, session, ids, place, whole=self._again)
+            if event.rewinds and (replaced or self._writer.stands_at(place[0], row)):
+                self._writer.rewind(place[0], row)
         else:
             fresh_print: bytes | None = None
             if event.key is None:
@@ -170,8 +217,8 @@ class Intake:
             row = self._writer.item(new, session)
             if fresh_print:
                 self._writer.remember_keyless(session, fresh_print, row)
-            state = State.ABANDONED if placed and placed.dead else State.LIVE
-            self._writer.member(session, row, place, placed.turn if placed else None, state)
+            state = State.ABANDONED if event.abandoned or (placed and placed.dead) else State.LIVE
+            self._writer.member(session, row, place, placed.turn if placed else None, state, revive=revive)
         if event.kind is Kind.PROMPT and event.said_by is SaidBy.PERSON:
             facts = self._facts_of(session)
             if not facts.title_rank and not facts.title:

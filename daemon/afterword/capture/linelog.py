@@ -2,10 +2,10 @@
 
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -13,8 +13,9 @@ from afterword.capture.intake import Intake, Memory
 from afterword.capture.tail.compare import edges, resume
 from afterword.capture.tail.lines import Batch, Line, read
 from afterword.capture.tail.prefix import Mark, PrefixHash
+from afterword.capture.tail.units import Held, Units
 from afterword.domain.clock import Clock
-from afterword.domain.events import BadLine, Decoder
+from afterword.domain.events import Assembler, BadLine, Decoded, Decoder
 from afterword.redact.redactor import Redactor
 from afterword.store.ledger import sources
 from afterword.store.ledger.ledger import Ledger
@@ -129,6 +130,8 @@ class _Reading:
         self._mark = Mark(source.at.offset, source.at.chain, source.at.part)
         self._lines = source.at.lines
         self._open_tail, self._open_hash = source.at.open_tail, source.at.open_hash
+        self._assembler = cast("Assembler", decoder) if hasattr(decoder, "decode_unit") else None
+        self._units: Units | None = None
         if source.at.state:
             self._load(source.at.state)
         else:
@@ -142,6 +145,8 @@ class _Reading:
 
     def run(self, prefix: PrefixHash, *, quiet: bool, again: bool) -> int:
         """Read to the end; returns how many items were new."""
+        if self._assembler:
+            self._units = Units(self._fd, prefix.copy(), self._assembler.ends_unit)
         batches = read(self._fd, prefix)
         new, done = 0, False
         while not done:
@@ -178,6 +183,9 @@ class _Reading:
         )
 
     def _take_batch(self, intake: Intake, batch: Batch) -> None:
+        if self._units:
+            self._hold(intake, batch, self._units)
+            return
         for line in batch.lines:
             self._lines += 1
             if not isinstance(line, Line):
@@ -188,13 +196,62 @@ class _Reading:
                 intake.line(decoded, line.pos, self._lines)
         self._mark = batch.mark
 
+    def _hold(self, intake: Intake, batch: Batch, units: Units) -> None:
+        """Take the units that end in a batch; the last one stays open."""
+        for line in batch.lines:
+            number = units.held[-1].number + 1 if units.held else self._lines + 1
+            if isinstance(line, Line) and not units.ended_by(line):
+                units.hold(number, line)
+                continue
+            self._take_unit(intake, units.held, self._state)
+            self._mark, self._lines = units.pass_to(line.pos), number - 1
+            if isinstance(line, Line):
+                units.hold(number, line)
+            else:
+                intake.oversized(self._decoder.session_of(self._state), line.size, line.head, line.pos, number)
+                self._mark, self._lines = units.pass_to(line.pos + line.size + 1), number
+
+    def _take_unit(self, intake: Intake, held: Sequence[Held], state: Any) -> None:
+        assert self._assembler is not None
+        lines = [entry.line.data for entry in held]
+        for index, decoded in self._assembler.decode_unit(lines, state, self._tools.fingerprint):
+            intake.line(decoded, held[index].line.pos, held[index].number)
+
+    def _take_open(self, intake: Intake, rest: bytes | None, units: Units, *, quiet: bool) -> None:
+        """Take the open unit for what it holds so far. The position stays before it: when it has grown it is decoded
+        again and finds its rows."""
+        held = list(units.held)
+        end = held[-1].line.pos + len(held[-1].line.data) + 1 if held else self._mark.offset
+        if quiet and rest and rest.strip():
+            last = Held(held[-1].number + 1 if held else self._lines + 1, Line(end, rest))
+            if not any(isinstance(event, BadLine) for event in self._alone(rest)):
+                held.append(last)
+                end += len(rest)
+        if not held:
+            return
+        remembered = msgspec.json.encode(self._memory)
+        self._take_unit(intake, held, self._twin())
+        counted = self._memory.counted
+        self._memory = msgspec.json.decode(remembered, type=Memory)
+        self._memory.counted = counted
+        self._open_tail = end
+        self._open_hash = self._tools.ledger.keyed_hash(os.pread(self._fd, end - self._mark.offset, self._mark.offset))
+
+    def _alone(self, line: bytes) -> list[Decoded]:
+        return self._decoder.decode(line, self._twin(), self._tools.fingerprint)
+
+    def _twin(self) -> Any:
+        return msgspec.json.decode(msgspec.json.encode(self._state), type=self._decoder.state_type)
+
     def _take_rest(self, intake: Intake, data: bytes | None, *, quiet: bool) -> None:
         """Take a last object that has no newline, once the file is quiet. The position does not move: when the
         newline comes, the line is decoded again and finds its row."""
+        if self._units:
+            self._take_open(intake, data, self._units, quiet=quiet)
+            return
         if not (quiet and data and data.strip()):
             return
-        twin = msgspec.json.decode(msgspec.json.encode(self._state), type=self._decoder.state_type)
-        decoded = self._decoder.decode(data, twin, self._tools.fingerprint)
+        decoded = self._decoder.decode(data, self._twin(), self._tools.fingerprint)
         if decoded and not any(isinstance(event, BadLine) for event in decoded):
             intake.line(decoded, self._mark.offset, self._lines + 1)
             self._open_tail = self._mark.offset + len(data)

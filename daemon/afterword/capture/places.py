@@ -25,10 +25,13 @@ class Places:
         self._writer = writer
         self._short: dict[tuple[int, ItemId], _Short] = {}
 
-    def put(self, new: NewItem, session: int, ids: Ids, place: tuple[int, int], *, whole: bool) -> int:
-        """Store an item under its place; its `id` is ignored. Returns its row.
+    def put(self, new: NewItem, session: int, ids: Ids, place: tuple[int, int], *, whole: bool) -> tuple[int, bool]:
+        """Store an item under its place; its `id` is ignored.
 
         `whole`: the source is being read again from its start, so a text may be an early edition of what is known.
+
+        Returns:
+            Its row, and whether another text stood there until now.
         """
         at = (session, ids(0))
         waiting = self._short.pop(at, None)
@@ -37,7 +40,7 @@ class Places:
             if len(new.text) < len(kept) and kept.startswith(new.text):
                 more = msgspec.structs.replace(new, id=waiting.kept.id, text=kept)
                 self._short[at] = msgspec.structs.replace(waiting, new=new, kept=more)
-                return self._writer.item(more, session)
+                return self._writer.item(more, session), False
             if not new.text.startswith(kept):
                 self._writer.unshow(session, waiting.kept.id)
         elif waiting:
@@ -50,7 +53,7 @@ class Places:
         self._writer.member(session, row, place, None, State.LIVE, revive=True)
         if whole and chosen.short:
             self._short[at] = _Short(session, ids, new, kept_item, place)
-        return row
+        return row, bool(chosen.superseded)
 
     def current(self, session: int, ids: Ids) -> ItemId:
         """The row that stands at a place now."""

@@ -123,13 +123,13 @@ class Daemon:
         return captured
 
     def _read(self, path: Path) -> bool:
-        harness = self._program.capture.belongs(path)
-        if harness is None:
+        found = self._program.capture.belongs(path)
+        if found is None:
             # A new file, or a folder made just now that may hold files whose events came before it was watched:
             # one look finds all there is, however many there are.
             self._look_soon |= path.is_dir() or self._program.capture.may_be_new(path)
             return False
-        new = self._program.capture.read(harness, path)
+        new = self._program.capture.read(*found)
         if new:
             self._program.text.catch_up()
             self._program.note_capture()

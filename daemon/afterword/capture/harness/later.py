@@ -43,9 +43,6 @@ def roots(harness: str, where: Where) -> list[Path]:
             return overridden(where, "OPENCODE") or [_data(where) / "opencode"]
         case "cursor":
             return _cursor(where)
-        case "gemini-cli":
-            homes = listed(where, "GEMINI_CLI_HOME")
-            return overridden(where, "GEMINI") or [home / ".gemini" for home in homes or [where.home]]
         case "aider":
             return overridden(where, "AIDER")
         case "antigravity":

@@ -32,6 +32,8 @@ class NewItem(msgspec.Struct, frozen=True, gc=False):
     given_us: int | None
     path: Redacted | None
     exit_status: ExitStatus
+    lesser: bool = False
+    """A longer text that is known stands."""
 
 
 class Writer:
@@ -93,6 +95,8 @@ class Writer:
         # A fork or an older copy may hold less of a growing answer: there the longer edition stands.
         shorter = len(item.text) < len(old_text) and old_text.startswith(item.text)
         text = old_text if shorter and not self._shows(session, row) else item.text
+        if item.lesser and len(item.text) < len(old_text):
+            text = old_text
         # Copies get new times; the earliest given one is the true one whatever is read first.
         earlier = item.time_flag is Time.GIVEN and (time_flag != Time.GIVEN or item.time_us < time_us)
         new_time = (item.time_us, item.time_flag) if earlier else (time_us, time_flag)
@@ -192,6 +196,26 @@ class Writer:
             (self._generation - 1, self._source, row),
         )
         return State(state)
+
+    def stands_at(self, pos: int, but: int) -> bool:
+        """Whether this source shows anything live at this place, in this reading, but the item `but`."""
+        found = self._db.execute(
+            "SELECT 1 FROM shown s JOIN membership m ON m.row = s.membership"
+            " WHERE s.source = ? AND s.generation = ? AND m.state = 0 AND m.pos = ? AND m.item <> ? LIMIT 1",
+            (self._source, self._generation, pos, but),
+        ).fetchone()
+        return found is not None
+
+    def rewind(self, pos: int | None, but: int | None = None) -> None:
+        """Abandon all that this source shows in this reading at `pos` (None: anywhere) and after it, but one item."""
+        rows = self._db.execute(
+            "SELECT m.row, m.pos, m.sub FROM shown s JOIN membership m ON m.row = s.membership"
+            " WHERE s.source = ? AND s.generation = ? AND m.state = 0 AND (? IS NULL OR m.pos >= ?)"
+            " AND m.item IS NOT ?",
+            (self._source, self._generation, pos, pos, but),
+        ).fetchall()
+        for row, its_pos, sub in rows:
+            self._change(row, (its_pos, sub), State.ABANDONED)
 
     def rollback(self, session: int, turns: int, before: int) -> None:
         """Abandon the last `turns` live prompts above byte position `before`, and all from the first of them on.

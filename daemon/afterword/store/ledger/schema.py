@@ -251,7 +251,33 @@ def _third(db: sqlite3.Connection) -> None:
     _run(db, _V3)
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_first, _second, _third)
+_V4 = """
+-- A conversation inside a document or database is a source of its own, `within` the row of its file. `name` is the
+-- reader's name for it, `version` what the reader called its state when it was read last. authority: the kind of
+-- source, where a session is read from several.
+ALTER TABLE source ADD COLUMN within INTEGER;
+ALTER TABLE source ADD COLUMN name TEXT NOT NULL DEFAULT '';
+ALTER TABLE source ADD COLUMN version TEXT NOT NULL DEFAULT '';
+ALTER TABLE source ADD COLUMN authority INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX source_within ON source (within) WHERE within IS NOT NULL;
+
+-- said and authority are what sources say of a membership, and are numbered. state is made from them on each machine:
+-- hidden where the session has sources of a higher authority that do not show it, or where it is an alias.
+ALTER TABLE membership ADD COLUMN said INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE membership ADD COLUMN authority INTEGER NOT NULL DEFAULT 0;
+UPDATE membership SET said = state;
+CREATE INDEX membership_place ON membership (session, pos, sub);
+
+-- The highest authority among a session's memberships; made from them.
+ALTER TABLE session ADD COLUMN authority INTEGER NOT NULL DEFAULT 0;
+"""
+
+
+def _fourth(db: sqlite3.Connection) -> None:
+    _run(db, _V4)
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_first, _second, _third, _fourth)
 
 
 def migrate(db: sqlite3.Connection) -> int:

@@ -40,7 +40,10 @@ class Checkpoint(msgspec.Struct, frozen=True):
 
 
 class Source(msgspec.Struct, frozen=True):
-    """A file in a store. `path` is redacted and only for show."""
+    """A file in a store, or a conversation inside one. `path` is redacted and only for show.
+
+    A conversation has the row of its file in `within`, the reader's `name` for it, and the `version` read last.
+    """
 
     row: int
     harness: str
@@ -50,11 +53,15 @@ class Source(msgspec.Struct, frozen=True):
     bad: int
     skipped: int
     problem: str
+    within: int | None = None
+    name: str = ""
+    version: str = ""
+    authority: int = 0
 
 
 _COLUMNS = (
-    "row, harness, path_key, path, bad, skipped, problem, device, inode, size, mtime_ns, offset, lines, head, tail,"
-    " chain, part, state, generation, open_tail, open_hash, verified_ns, first_us"
+    "row, harness, path_key, path, bad, skipped, problem, within, name, version, authority, device, inode, size,"
+    " mtime_ns, offset, lines, head, tail, chain, part, state, generation, open_tail, open_hash, verified_ns, first_us"
 )
 
 
@@ -63,11 +70,29 @@ def path_key(ledger: Ledger, harness: str, path: Path) -> bytes:
     return ledger.keyed_hash(f"{harness}\0".encode() + bytes(path), 16)
 
 
+def part_key(ledger: Ledger, file_row: int, name: str) -> bytes:
+    """What finds a conversation inside a file."""
+    return ledger.keyed_hash(b"part\0%d\0" % file_row + name.encode("utf-8", "surrogatepass"), 16)
+
+
 def every(ledger: Ledger, harness: str | None = None) -> Iterator[Source]:
-    """Every source, or those of one harness."""
-    where = "" if harness is None else " WHERE harness = ?"
+    """Every file that is a source, or those of one harness."""
+    where = " WHERE within IS NULL" + ("" if harness is None else " AND harness = ?")
     rows = ledger.db.execute(f"SELECT {_COLUMNS} FROM source{where} ORDER BY row", (harness,) if harness else ())
     return map(_source, rows)
+
+
+def parts(ledger: Ledger, file_row: int) -> Iterator[Source]:
+    """The conversations inside a file that were read."""
+    return map(_source, ledger.db.execute(f"SELECT {_COLUMNS} FROM source WHERE within = ? ORDER BY row", (file_row,)))
+
+
+def unread(ledger: Ledger, harness: str) -> tuple[int, int]:
+    """(bad, left out) lines or records of a harness, those inside documents and databases included."""
+    found: tuple[int, int] = ledger.db.execute(
+        "SELECT coalesce(sum(bad), 0), coalesce(sum(skipped), 0) FROM source WHERE harness = ?", (harness,)
+    ).fetchone()
+    return found
 
 
 def find(ledger: Ledger, key: bytes) -> Source | None:
@@ -76,18 +101,42 @@ def find(ledger: Ledger, key: bytes) -> Source | None:
 
 
 def _source(found: tuple[Any, ...]) -> Source:
-    row, harness, key, path, bad, skipped, problem, *rest = found
-    return Source(row, harness, key, path, Checkpoint(*rest), bad, skipped, problem)
+    row, harness, key, path, bad, skipped, problem, within, name, version, authority, *rest = found
+    return Source(
+        row, harness, key, path, Checkpoint(*rest), bad, skipped, problem, within, name, version, authority
+    )  # fmt: skip
 
 
-def add(ledger: Ledger, harness: str, key: bytes, path: Redacted, first_us: int) -> Source:
+def add(ledger: Ledger, harness: str, key: bytes, path: Redacted, first_us: int, authority: int = 0) -> Source:
     """Make the row of a source seen for the first time; inside a transaction."""
     ledger.db.execute(
-        "INSERT INTO source (harness, path_key, path, first_us) VALUES (?, ?, ?, ?)", (harness, key, path, first_us)
+        "INSERT INTO source (harness, path_key, path, first_us, authority) VALUES (?, ?, ?, ?, ?)",
+        (harness, key, path, first_us, authority),
     )
     found = find(ledger, key)
     assert found is not None
     return found
+
+
+def add_part(ledger: Ledger, file: Source, key: bytes, name: Redacted, first_us: int) -> Source:
+    """Make the row of a conversation inside `file`; inside a transaction."""
+    ledger.db.execute(
+        "INSERT INTO source (harness, path_key, path, first_us, within, name) VALUES (?, ?, ?, ?, ?, ?)",
+        (file.harness, key, file.path, first_us, file.row, name),
+    )
+    found = find(ledger, key)
+    assert found is not None
+    return found
+
+
+def save_part(ledger: Ledger, row: int, version: Redacted, generation: int) -> None:
+    """A conversation inside a file was read; in the same transaction as what was read of it."""
+    ledger.db.execute("UPDATE source SET version = ?, generation = ? WHERE row = ?", (version, generation, row))
+
+
+def set_authority(ledger: Ledger, row: int, authority: int) -> None:
+    """Say which kind of source it is from its next reading on; inside a transaction."""
+    ledger.db.execute("UPDATE source SET authority = ?, generation = generation + 1 WHERE row = ?", (authority, row))
 
 
 def move(ledger: Ledger, row: int, key: bytes, path: Redacted) -> None:
@@ -96,13 +145,19 @@ def move(ledger: Ledger, row: int, key: bytes, path: Redacted) -> None:
     It stays the same source, whose items are known, but is read from its start once more: its place may say
     something (an archived session).
     """
-    ledger.db.execute(
-        "UPDATE source SET path_key = ?, path = ?, size = -1, offset = 0, lines = 0, state = '', open_tail = -1,"
-        " open_hash = x'', generation = generation + 1"
-        " WHERE row = ?",
-        (key, path, row),
-    )
+    ledger.db.execute("UPDATE source SET path_key = ?, path = ? WHERE row = ?", (key, path, row))
+    ledger.db.execute("UPDATE source SET path = ?, version = '' WHERE within = ?", (path, row))
+    rewind(ledger, row)
     reset_counts(ledger, row)
+
+
+def rewind(ledger: Ledger, row: int) -> None:
+    """Have a source read from its start once more, as a reading of its own; inside a transaction."""
+    ledger.db.execute(
+        "UPDATE source SET size = -1, offset = 0, lines = 0, state = '', open_tail = -1, open_hash = x'',"
+        " generation = generation + 1 WHERE row = ?",
+        (row,),
+    )
 
 
 def save(ledger: Ledger, row: int, at: Checkpoint, state: Redacted) -> None:
@@ -115,6 +170,14 @@ def save(ledger: Ledger, row: int, at: Checkpoint, state: Redacted) -> None:
             at.chain, at.part, state, at.generation, at.open_tail, at.open_hash, at.verified_ns, row,
         ),
     )  # fmt: skip
+
+
+def set_seen(ledger: Ledger, row: int, at: Checkpoint) -> None:
+    """A document or database was read whole as it stood with these stats; inside a transaction."""
+    ledger.db.execute(
+        "UPDATE source SET device = ?, inode = ?, size = ?, mtime_ns = ?, head = ?, tail = ? WHERE row = ?",
+        (at.device, at.inode, at.size, at.mtime_ns, at.head, at.tail, row),
+    )
 
 
 def set_problem(ledger: Ledger, row: int, problem: str) -> None:

@@ -1,0 +1,250 @@
+"""Reads what is new in a document or a database: the conversations in it that changed, each whole.
+
+A conversation's items and the version they were read at commit in one transaction; the file's own stats are kept when
+all of them are done, so that whatever is killed in between, the next look does the rest.
+"""
+
+import contextlib
+import os
+import sqlite3
+import stat
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias, TypeVar
+
+import msgspec
+
+from afterword.capture import database, document
+from afterword.capture.intake import Intake, Memory
+from afterword.capture.linelog import Tools
+from afterword.domain.events import BadLine, Database, Found, Opened, Part, PartsReader
+from afterword.redact.text import Redacted
+from afterword.store.ledger import sources
+from afterword.store.ledger.ledger import Ledger
+from afterword.store.ledger.sources import Checkpoint, Source
+
+T = TypeVar("T")
+
+_TRIES = 3
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What bounds the reading of whole files."""
+
+    document_max_bytes: int
+    reach: database.Reach
+
+
+@dataclass(frozen=True)
+class Taken:
+    """How many items were new, and what is missing though all was read that could be."""
+
+    new_items: int
+    problem: str = ""
+
+
+class _Changed(Exception):
+    """The file changed while it was read."""
+
+
+def seen(ledger: Ledger, found: Found) -> Checkpoint:
+    """The stats by which a change of a document or database is seen: its own and those of what belongs to it.
+
+    Raises:
+        OSError: it is not there.
+    """
+    at = found.path.stat()
+    whole = stat.S_ISREG(at.st_mode)
+    beside = (database.beside(found.path),) if found.reader == "sqlite" else found.beside
+    words = [f"{at.st_mtime_ns}" if whole else ""]
+    for path in beside:
+        words += _stats(path)
+    return Checkpoint(
+        device=at.st_dev,
+        inode=at.st_ino,
+        size=at.st_size,
+        mtime_ns=at.st_mtime_ns,
+        head=ledger.keyed_hash("\0".join(words).encode("utf-8", "surrogateescape"), 16),
+    )
+
+
+def changed(now: Checkpoint, then: Checkpoint) -> bool:
+    """Whether a file looks otherwise than when it was last read."""
+    return (now.size, now.mtime_ns, now.inode, now.device, now.head) != (
+        then.size, then.mtime_ns, then.inode, then.device, then.head,
+    )  # fmt: skip
+
+
+def same_file(ledger: Ledger, found: Found, at: os.stat_result, then: Checkpoint) -> bool:
+    """Whether a file that was not there before is one that was read under a path where it is no more."""
+    if then.size <= 0 or at.st_size != then.size:
+        return False
+    if found.reader == "sqlite":
+        return (at.st_ino, at.st_dev, at.st_mtime_ns) == (then.inode, then.device, then.mtime_ns)
+    try:
+        return bool(then.tail) and ledger.keyed_hash(found.path.read_bytes(), 16) == then.tail
+    except OSError:
+        return False
+
+
+def _stats(path: Path) -> Iterator[str]:
+    try:
+        at = path.stat()
+        if not stat.S_ISDIR(at.st_mode):
+            yield f"{path.name} {at.st_ino} {at.st_size} {at.st_mtime_ns}"
+            return
+        with os.scandir(path) as entries:
+            for entry in sorted(entries, key=lambda entry: entry.name):
+                at = entry.stat()
+                if stat.S_ISREG(at.st_mode):
+                    yield f"{entry.name} {at.st_ino} {at.st_size} {at.st_mtime_ns}"
+    except OSError:
+        yield f"{path.name} -"
+
+
+def take(tools: Tools, limits: Limits, reader: PartsReader, found: Found, source: Source) -> Taken:
+    """Read every conversation of a file that changed since it was read.
+
+    Raises:
+        OSError, Unreadable: it cannot be read now; conversations that were done before that stay.
+    """
+    for _ in range(_TRIES):
+        with contextlib.suppress(_Changed):
+            return _take(tools, limits, reader, found, source)
+    raise OSError(database.CHANGED)
+
+
+def _take(tools: Tools, limits: Limits, reader: PartsReader, found: Found, source: Source) -> Taken:
+    now = seen(tools.ledger, found)
+    if not changed(now, source.at):
+        return Taken(0, source.problem)
+    new = 0
+    problem = ""
+    with _opened(tools.ledger, limits, found, source, now) as lease:
+        if lease is not None:
+            opened, stands, now = lease
+            reading = _Reading(tools, reader, found, source, opened, stands)
+            problem = database.PARTIAL if isinstance(opened, Database) and opened.partial else ""
+            known = {part.name: part.version for part in sources.parts(tools.ledger, source.row)}
+            parts = list(_theirs(reader.parts(opened, known)))
+            for n, part in enumerate(parts):
+                new += reading.part(part, now)
+                tools.on_commit(now.size * (n + 1) // len(parts) - now.size * n // len(parts))
+                if tools.stop():
+                    return Taken(new, problem)
+    with tools.ledger.transaction():
+        sources.set_seen(tools.ledger, source.row, now)
+    return Taken(new, problem)
+
+
+_Lease: TypeAlias = tuple[Opened, Callable[[], bool], Checkpoint]
+
+
+@contextlib.contextmanager
+def _opened(ledger: Ledger, limits: Limits, found: Found, source: Source, now: Checkpoint) -> Iterator[_Lease | None]:
+    """The open file and whether it still stands; None when it holds what it held before."""
+    if found.reader == "sqlite":
+        with database.opened(found.path, limits.reach) as lease:
+            yield (lease.database, lease.stands, now) if lease else None
+        return
+    read = document.opened(found.path, limits.document_max_bytes)
+    now = msgspec.structs.replace(now, tail=ledger.keyed_hash(read.data, 16))
+    same = not found.beside and now.tail == source.at.tail and source.authority == found.authority
+    yield None if same else (read, lambda: True, now)
+
+
+def _theirs(events: Iterator[T]) -> Iterator[T]:
+    """What a reader gives; errors of the database it reads are told from those of the ledger."""
+    with database.said_plainly():
+        yield from events
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """One open file, whose conversations are read one after the other."""
+
+    tools: Tools
+    reader: PartsReader
+    found: Found
+    source: Source
+    opened: Opened
+    stands: Callable[[], bool]
+
+    def part(self, part: Part, now: Checkpoint) -> int:
+        """Read a conversation if it changed; returns how many items were new."""
+        key = sources.part_key(self.tools.ledger, self.source.row, part.name)
+        known = sources.find(self.tools.ledger, key)
+        authority = self.found.authority if part.authority is None else part.authority
+        if known and part.version and known.version == part.version and known.authority == authority:
+            return 0
+        with self._snapshot():
+            version = part.version or self._print(part)
+            if known and known.version == version and known.authority == authority:
+                return 0
+            return self._read(part, version, authority, key, now)
+
+    def _read(self, part: Part, version: str, authority: int, key: bytes, now: Checkpoint) -> int:
+        tools = self.tools
+        now_us = tools.clock()
+        changed_us = min(now.mtime_ns // 1000 if part.changed_us is None else part.changed_us, now_us)
+        name, kept_version = self._plain(part.name), self._plain(version)
+        with tools.ledger.transaction():
+            at = sources.find(tools.ledger, key) or sources.add_part(
+                tools.ledger, self.source, key, name, self.source.at.first_us
+            )
+            if at.authority != authority:
+                sources.set_authority(tools.ledger, at.row, authority)
+            generation = at.at.generation + 1
+            at = msgspec.structs.replace(
+                at, authority=authority, at=Checkpoint(generation=generation, first_us=at.at.first_us)
+            )
+            intake = Intake(
+                tools.ledger, tools.redactor, at, changed_us=changed_us, now_us=now_us, memory=Memory()
+            )  # fmt: skip
+            intake.start_over()
+            whole = True
+            for n, record in enumerate(_theirs(self.reader.events(self.opened, part, tools.fingerprint))):
+                intake.line(record, n, n + 1)
+                # What could not be read is not gone.
+                whole = whole and not any(isinstance(event, BadLine) for event in record)
+            intake.close(whole=whole)
+            sources.save_part(tools.ledger, at.row, kept_version, generation)
+            if not self.stands():
+                raise _Changed
+        return intake.new_items
+
+    def _print(self, part: Part) -> str:
+        """A keyed hash of all that the conversation's reading gives."""
+        tools = self.tools
+        digest = tools.ledger.keyed_hash(part.name.encode("utf-8", "surrogatepass"))
+        for record in _theirs(self.reader.events(self.opened, part, tools.fingerprint)):
+            said = [(type(event).__name__, event) for event in record]
+            digest = tools.ledger.keyed_hash(digest + _ENCODER.encode(said))
+        return f"={digest[:16].hex()}"
+
+    def _plain(self, text: str) -> Redacted:
+        """A name or version of the reader's, found again by it: a person's own patterns must not change it."""
+        kept = self.tools.redactor.tree({"kept": text}, plain=("kept",))
+        assert isinstance(kept, dict)
+        own = kept["kept"]
+        assert isinstance(own, Redacted)
+        return own
+
+    @contextlib.contextmanager
+    def _snapshot(self) -> Iterator[None]:
+        """One state of the database for all steps of a conversation; short, so that its writer can tidy up."""
+        if not isinstance(self.opened, Database):
+            yield
+            return
+        with database.said_plainly():
+            self.opened.db.execute("BEGIN")
+        try:
+            yield
+        finally:
+            with contextlib.suppress(sqlite3.Error):
+                self.opened.db.execute("ROLLBACK")
+
+
+_ENCODER = msgspec.json.Encoder()
