@@ -44,6 +44,11 @@ _PLAIN = ("parent", "agent", "spawned_by", "forked_from", "continued_from")
 _WHITE = re.compile(r"\s+")
 
 
+def _guessed(cwd: str) -> bool:
+    """Whether a working folder is only a name that was made from its path: a path stands instead once one is given."""
+    return "/" not in cwd and "\\" not in cwd
+
+
 class Memory(msgspec.Struct):
     """What the intake of a source remembers between transactions; stored beside the decoder's state."""
 
@@ -272,7 +277,8 @@ class Intake:
 
     def _learn(self, event: Facts) -> None:
         facts = self._facts_of(self._session(event.session))
-        facts.cwd = facts.cwd or event.cwd or ""
+        if event.cwd and (not facts.cwd or (_guessed(facts.cwd) and not _guessed(event.cwd))):
+            facts.cwd = event.cwd
         if facts.started_us is None and self._sane(event.started_us):
             facts.started_us = event.started_us
         if event.title and event.title_rank >= facts.title_rank:

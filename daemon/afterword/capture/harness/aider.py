@@ -6,7 +6,7 @@ first: kept as the version of a part that has no conversation. A copy of a known
 
 from collections.abc import Iterator, Mapping
 
-from afterword.capture.harness import aider_blocks
+from afterword.capture.harness.aider_blocks import Session, sessions, text_of
 from afterword.capture.harness.aider_reading import Reading, first_prompt
 from afterword.capture.harness.aider_stores import identity, roots, sources
 from afterword.domain.events import Decoded, Document, Fingerprint, Opened, Part
@@ -23,7 +23,7 @@ _MARKS = 16
 def parts(opened: Opened, known: Mapping[str, str]) -> Iterator[Part]:
     """Where the history belongs, then its sessions."""
     assert isinstance(opened, Document)
-    found = aider_blocks.sessions(aider_blocks.text_of(opened.data))
+    found = _sessions(opened)
     if not found:
         return
     marks = [opened.fingerprint(f"{session.name}\0{said}") for session in found if (said := first_prompt(session))]
@@ -47,6 +47,14 @@ def events(opened: Opened, part: Part, fingerprint: Fingerprint) -> Iterator[lis
     del fingerprint
     assert isinstance(opened, Document)
     repository, _, name_in_file = part.name.rpartition("/")
-    for session in aider_blocks.sessions(aider_blocks.text_of(opened.data)):
-        if session.name == name_in_file and repository:
-            yield from Reading(repository, session).run(str(opened.path.parent))
+    session = next((one for one in _sessions(opened) if one.name == name_in_file), None)
+    if session is not None and repository:
+        yield from Reading(repository, session).run(str(opened.path.parent))
+
+
+def _sessions(opened: Document) -> list[Session]:
+    """The sessions of the file, taken apart once."""
+    if "sessions" not in opened.notes:
+        opened.notes["sessions"] = sessions(text_of(opened.data))
+    found: list[Session] = opened.notes["sessions"]
+    return found

@@ -89,9 +89,7 @@ class Reading:
         elif not _QUIET.match(text):
             yield self._item(Kind.OUTPUT, text, SaidBy.MACHINE)
 
-    def _item(
-        self, kind: Kind, text: str, said_by: SaidBy, path: str | None = None, status: ExitStatus = None
-    ) -> Item:
+    def _item(self, kind: Kind, text: str, said_by: SaidBy, path: str | None = None, status: ExitStatus = None) -> Item:
         n = self._used.get(kind, 0)
         self._used[kind] = n + 1
         return Item(self.native, (*self._first, n), kind, text, None, said_by, path, status, positional=True)

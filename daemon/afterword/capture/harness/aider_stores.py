@@ -66,10 +66,10 @@ def _inside(folder: Path, device: int) -> Iterable[Path]:
     try:
         with os.scandir(folder) as found:
             for entry in sorted(found, key=lambda entry: entry.name):
-                skipped = entry.name.startswith(".") or entry.name in _SKIPPED
-                if not skipped and entry.is_dir(follow_symlinks=False):
-                    if entry.stat(follow_symlinks=False).st_dev == device:
-                        yield Path(entry.path)
+                if entry.name.startswith(".") or entry.name in _SKIPPED or not entry.is_dir(follow_symlinks=False):
+                    continue
+                if entry.stat(follow_symlinks=False).st_dev == device:
+                    yield Path(entry.path)
     except OSError:
         return
 

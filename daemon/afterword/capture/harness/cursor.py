@@ -1,7 +1,6 @@
 """Cursor: the databases of its windows, the stores of its agent, and the transcripts that repeat both with less."""
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 from afterword.capture.harness import cursor_composers as composers
 from afterword.capture.harness import cursor_store, cursor_texts
@@ -9,7 +8,7 @@ from afterword.capture.harness import cursor_transcripts as transcripts
 from afterword.capture.harness.cursor_bubbles import Family
 from afterword.capture.harness.cursor_stores import DATABASE, roots, sources
 from afterword.capture.harness.cursor_transcripts import State, start
-from afterword.domain.events import Decoded, Document, Fingerprint, Opened, Part
+from afterword.domain.events import Database, Decoded, Document, Fingerprint, Opened, Part
 
 __all__ = ["decode", "events", "label", "name", "parts", "roots", "session_of", "sources", "start", "state_type"]
 
@@ -33,8 +32,14 @@ def parts(opened: Opened, known: Mapping[str, str]) -> Iterator[Part]:
     if isinstance(opened, Document):
         return cursor_texts.parts(opened)
     if opened.path.name == DATABASE:
-        return composers.parts(opened, known, opened.notes, opened.fingerprint)
+        return composers.parts(opened, known, _family(opened), opened.fingerprint)
     return cursor_store.parts(opened, known, opened.fingerprint)
+
+
+def _family(opened: Database) -> Family:
+    family = opened.notes.setdefault("family", Family())
+    assert isinstance(family, Family)
+    return family
 
 
 def events(opened: Opened, part: Part, fingerprint: Fingerprint) -> Iterator[list[Decoded]]:
@@ -42,5 +47,5 @@ def events(opened: Opened, part: Part, fingerprint: Fingerprint) -> Iterator[lis
     if isinstance(opened, Document):
         return cursor_texts.events(opened)
     if opened.path.name == DATABASE:
-        return composers.events(opened, part, opened.notes, fingerprint)
+        return composers.events(opened, part, _family(opened), fingerprint)
     return cursor_store.events(opened, part, fingerprint)

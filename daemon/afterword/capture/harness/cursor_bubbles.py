@@ -143,17 +143,13 @@ class Conversation:
                 parent=self._parent,
                 agent=self._agent or None,
                 archived=composer.is_archived,
-                started_us=moment(composer.created_at if composer.created_at else composer.last_updated_at),
+                started_us=moment(composer.created_at or composer.last_updated_at),
             )
         ]
 
     def _found_folder(self) -> str | None:
         own = self._composer.workspace_identifier or self._head.workspace_identifier
-        return (
-            places.of_workspace(own)
-            or self._family.window(self._opened, self.session)
-            or places.common(self._paths)
-        )
+        return places.of_workspace(own) or self._family.window(self._opened, self.session) or places.common(self._paths)
 
     def _prompt(self, its_id: str, bubble: Bubble) -> Iterator[Decoded]:
         notes = ["[image]"] * len(bubble.images or [])

@@ -3,6 +3,7 @@
 Only what the root reaches counts, in the order of the walk; everything else was taken back or is a copy.
 """
 
+import contextlib
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
@@ -15,8 +16,19 @@ from afterword.capture.harness import cursor_tools as tools
 from afterword.capture.harness.cursor_speech import spoken
 from afterword.capture.harness.lenient import part as piece
 from afterword.capture.harness.times import moment
-from afterword.domain.events import BadLine, Database, Decoded, Facts, Finish, Fingerprint, Item, Key, Part, Skipped
-from afterword.domain.events import Unreadable
+from afterword.domain.events import (
+    BadLine,
+    Database,
+    Decoded,
+    Facts,
+    Fingerprint,
+    Finish,
+    Item,
+    Key,
+    Part,
+    Skipped,
+    Unreadable,
+)
 from afterword.domain.items import ExitStatus, Kind, SaidBy
 
 _META_MAX = 1 << 20
@@ -68,10 +80,8 @@ def _meta(opened: Database) -> Meta:
     raw = kv.cell(db, "meta", "value", row[0], _META_MAX) if row and row[1] in ("text", "blob") else None
     if not isinstance(raw, bytes):
         raise Unreadable("the store does not say which session it holds")
-    try:
+    with contextlib.suppress(ValueError):  # not in hexadecimal: then it is the JSON itself
         raw = bytes.fromhex(raw.decode("ascii"))
-    except ValueError:
-        pass  # Not in hexadecimal: then it is the JSON itself.
     meta = piece(raw, _META)
     if meta is None:
         raise Unreadable("what the store says of its session is in a shape nobody knows")

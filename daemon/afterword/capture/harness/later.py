@@ -41,10 +41,6 @@ def roots(harness: str, where: Where) -> list[Path]:
     match harness:
         case "opencode":
             return overridden(where, "OPENCODE") or [_data(where) / "opencode"]
-        case "cursor":
-            return _cursor(where)
-        case "aider":
-            return overridden(where, "AIDER")
         case "antigravity":
             return _antigravity(overridden(where, "ANTIGRAVITY") or [where.home / ".gemini"])
         case "grok-build":
@@ -59,15 +55,3 @@ def _antigravity(bases: list[Path]) -> list[Path]:
 
 def _data(where: Where) -> Path:
     return (listed(where, "XDG_DATA_HOME") or [where.home / ".local" / "share"])[0]
-
-
-def _cursor(where: Where) -> list[Path]:
-    user = overridden(where, "CURSOR")
-    if not user:
-        if where.platform == "darwin":
-            user = [where.home / "Library" / "Application Support" / "Cursor" / "User"]
-        else:
-            config = [*listed(where, "XDG_CONFIG_HOME"), where.home / ".config"]
-            user = list(dict.fromkeys(folder / "Cursor" / "User" for folder in config))
-    cli = overridden(where, "CURSOR_CLI") or listed(where, "CURSOR_CONFIG_DIR") or [where.home / ".cursor"]
-    return [*user, *cli]

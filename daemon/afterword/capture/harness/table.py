@@ -27,9 +27,9 @@ HARNESSES = (
     Harness("claude-code", "Claude Code", "claude_code", reads=True),
     Harness("codex", "Codex CLI", "codex", reads=True),
     Harness("opencode", "opencode", "later", reads=False),
-    Harness("cursor", "Cursor", "later", reads=False),
+    Harness("cursor", "Cursor", "cursor", reads=True),
     Harness("gemini-cli", "Gemini CLI", "gemini_cli", reads=True),
-    Harness("aider", "aider", "later", reads=False),
+    Harness("aider", "aider", "aider", reads=True),
     Harness("antigravity", "Antigravity", "later", reads=False),
     Harness("grok-build", "Grok Build", "later", reads=False),
 )
