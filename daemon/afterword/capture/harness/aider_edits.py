@@ -10,6 +10,7 @@ _REPLACE = re.compile(r">{5,9} REPLACE\s*")
 _FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})(.*)")
 _DIFF_FILE = re.compile(r"\+\+\+ (?:b/)?(\S.*)")
 _DECORATION = "`*#: \t"
+_LOOK_BACK = 12
 
 
 def spans(reply: str, path: str) -> str:
@@ -53,21 +54,25 @@ def _replaced(reply: str) -> list[tuple[str, str]]:
 
 
 def _above(lines: list[str], at: int) -> str:
-    """The path in the lines above a block, its fence skipped."""
-    for line in reversed(lines[max(0, at - 3) : at]):
-        fence = _FENCE.match(line)
-        if fence:
-            if "." in fence[2] or "/" in fence[2]:
-                return _name(fence[2])
+    """The path that a block belongs to: right above it, behind its fence, or above its fence."""
+    for n in range(at - 1, max(-1, at - _LOOK_BACK), -1):
+        fence = _FENCE.match(lines[n])
+        if fence is None:
+            if n == at - 1 and _path_like(lines[n]):
+                return _name(lines[n])
+            if _REPLACE.fullmatch(lines[n]):
+                return ""
             continue
-        if _REPLACE.fullmatch(line):
-            return ""
-        name = _name(line)
-        if name and " " not in name:
-            return name
-        if name:
-            return ""
+        if _path_like(fence[2]):
+            return _name(fence[2])
+        named = next((line for line in reversed(lines[max(0, n - 2) : n]) if line.strip()), "")
+        return _name(named) if _path_like(named) else ""
     return ""
+
+
+def _path_like(line: str) -> bool:
+    name = _name(line)
+    return bool(name) and " " not in name and ("." in name or "/" in name)
 
 
 def _fenced(reply: str) -> list[tuple[str, str, list[str]]]:
