@@ -40,29 +40,29 @@ class Window:
         text = value if isinstance(value, str) else json.dumps(value)
         self.db.execute("INSERT INTO ItemTable VALUES (?, ?)", (key, text))
 
-    def composer(self, name: str = ONE, bubbles: list[tuple[str, int]] | None = None, **more: Any) -> dict[str, Any]:
+    def composer(self, session: str = ONE, bubbles: list[tuple[str, int]] | None = None, **more: Any) -> dict[str, Any]:
         """A conversation's own value: `bubbles` are (id, 1 for a person or 2 for the agent)."""
         value = {
-            "composerId": name,
+            "composerId": session,
             "createdAt": 1_772_618_400_000,
             "lastUpdatedAt": 1_772_618_408_000,
             "fullConversationHeadersOnly": [{"bubbleId": its_id, "type": kind} for its_id, kind in bubbles or []],
             **more,
         }
-        self.put(f"composerData:{name}", value)
+        self.put(f"composerData:{session}", value)
         return value
 
-    def bubble(self, its_id: str, kind: int, text: str = "", *, name: str = ONE, **more: Any) -> dict[str, Any]:
+    def bubble(self, its_id: str, kind: int, text: str = "", *, session: str = ONE, **more: Any) -> dict[str, Any]:
         value = {"_v": 3, "type": kind, "bubbleId": its_id, "text": text, **more}
-        self.put(f"bubbleId:{name}:{its_id}", value)
+        self.put(f"bubbleId:{session}:{its_id}", value)
         return value
 
-    def talk(self, name: str = ONE, *texts: str, **more: Any) -> None:
+    def talk(self, session: str = ONE, *texts: str, **more: Any) -> None:
         """A conversation of prompts and replies in turn."""
         bubbles = [(f"b{n}", 1 + n % 2) for n in range(len(texts))]
         for (its_id, kind), text in zip(bubbles, texts, strict=True):
-            self.bubble(its_id, kind, text, name=name)
-        self.composer(name, bubbles, **more)
+            self.bubble(its_id, kind, text, session=session)
+        self.composer(session, bubbles, **more)
 
 
 class Store:
@@ -74,7 +74,7 @@ class Store:
         self.db = sqlite3.connect(path, isolation_level=None)
         self.db.execute("CREATE TABLE IF NOT EXISTS blobs (id TEXT PRIMARY KEY, data BLOB)")
         self.db.execute("CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT)")
-        self._meta = {"agentId": session, "name": "New Agent", "createdAt": 1_772_619_600_000, "mode": "default", **meta}
+        self._meta = {"agentId": session, "name": "New Agent", "createdAt": 1_772_619_600_000, **meta}
 
     def blob(self, data: bytes) -> str:
         its_id = hashlib.sha256(data).hexdigest()

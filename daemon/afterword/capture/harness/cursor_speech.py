@@ -118,7 +118,7 @@ def _zone(name: str | None) -> dt.tzinfo | None:
         return dt.timezone(dt.timedelta(minutes=minutes if offset[1] == "+" else -minutes)) if minutes < 1440 else None
     try:
         return ZoneInfo(name)
-    except (ValueError, OSError):
+    except (KeyError, ValueError, OSError):
         return None
 
 

@@ -243,6 +243,8 @@ def _output(outcome: Outcome) -> str:
 
 
 def _error(text: str) -> str:
+    if text.startswith('"'):
+        return payload(Raw(text.encode()))
     found = part(text, _OUTCOME) if text.lstrip().startswith("{") else None
     return text if found is None else found.model_error or found.client_error or _compact(text)
 
