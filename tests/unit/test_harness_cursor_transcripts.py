@@ -30,8 +30,10 @@ MINUTE_US = 1_772_619_600_000_000
             "Trim it.",
         ),
         (
-            "<attached_files>\n<code>x</code>\n</attached_files>\n<user_query>Trim it.</user_query>\n"
-            "<system_reminder>No.</system_reminder>",
+            (
+                "<attached_files>\n<code>x</code>\n</attached_files>\n<user_query>Trim it.</user_query>\n"
+                "<system_reminder>No.</system_reminder>"
+            ),
             "Trim it.",
         ),
         ("<user_query>one</user_query>\n<rules>r</rules>\n<user_query>two</user_query>", "one\n\ntwo"),
