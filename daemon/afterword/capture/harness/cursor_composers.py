@@ -138,10 +138,9 @@ def _listed(opened: Database, talk: Conversation, composer: Composer) -> Iterato
             yield talk.oversized(its_id, raw.size)
         elif raw is None or raw.strip() == b"null":
             known = own.get(its_id) or inline.get(its_id)
-            if known is None:
-                missing = True
-            else:
-                yield talk.bubble(its_id, known, header.type)
+            missing = missing or known is None
+            # One that is missing keeps its place.
+            yield talk.bubble(its_id, known, header.type) if known else []
         else:
             yield talk.raw_bubble(its_id, raw, header.type)
     yield [*talk.end(), *([_MISSING] if missing else [])]
