@@ -93,9 +93,14 @@ def identity(folder: Path) -> str:
     if repository(folder) is not None:
         shallow = _git(folder, "rev-parse", "--is-shallow-repository")
         commits = sorted(_git(folder, "rev-list", "--max-parents=0", "HEAD").split()) if shallow == "false" else []
-        if commits and _COMMIT.fullmatch(commits[0]):
+        if commits and is_commit(commits[0]):
             return commits[0]
     return folder.name.replace("/", "-") or "folder"
+
+
+def is_commit(its_id: str) -> bool:
+    """Whether an id is a commit's, which several checkouts of one repository share."""
+    return bool(_COMMIT.fullmatch(its_id))
 
 
 def _git(folder: Path, *words: str) -> str:
