@@ -51,6 +51,11 @@ _LAST_WINS = ("branch", "model", *_PLAIN)
 _WHITE = re.compile(r"\s+")
 
 
+def _guessed(cwd: str) -> bool:
+    """Whether a working folder is only a name that was made from its path: a path stands instead once one is given."""
+    return "/" not in cwd and "\\" not in cwd
+
+
 class Memory(msgspec.Struct):
     """What the intake of a source remembers between transactions; stored beside the decoder's state."""
 
@@ -313,7 +318,8 @@ class Intake:
 
     def _learn(self, event: Facts) -> None:
         facts = self._facts_of(self._session(event.session))
-        facts.cwd = facts.cwd or event.cwd or ""
+        if event.cwd and (not facts.cwd or (_guessed(facts.cwd) and not _guessed(event.cwd))):
+            facts.cwd = event.cwd
         if event.cwd and not facts.root:
             facts.root = str(remembered_root(self._ledger, self._redactor, facts.cwd, Path.home()) or "")
         facts.folder = facts.folder or event.folder or ""

@@ -10,7 +10,7 @@ import os
 import sqlite3
 import stat
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
@@ -127,7 +127,8 @@ def _take(tools: Tools, limits: Limits, reader: PartsReader, found: Found, sourc
     problem = ""
     with _opened(tools.ledger, limits, found, source, now) as lease:
         if lease is not None:
-            opened, stands, now = lease
+            plain, stands, now = lease
+            opened = _equipped(tools, plain, source)
             reading = _Reading(tools, reader, found, source, opened, stands)
             problem = database.PARTIAL if isinstance(opened, Database) and opened.partial else ""
             known = {part.name: part.version for part in sources.parts(tools.ledger, source.row)}
@@ -162,6 +163,17 @@ def _opened(ledger: Ledger, limits: Limits, found: Found, source: Source, now: C
     now = msgspec.structs.replace(now, tail=ledger.keyed_hash(read.data, 16))
     same = not found.beside and now.tail == source.at.tail and source.authority == found.authority
     yield None if same else (read, lambda: True, now)
+
+
+def _equipped(tools: Tools, opened: Opened, source: Source) -> Opened:
+    """The open file with what its reader may ask of the capture."""
+    if isinstance(opened, Database):
+        return replace(opened, fingerprint=tools.fingerprint)
+    return replace(
+        opened,
+        fingerprint=tools.fingerprint,
+        elsewhere=lambda name: sources.versions(tools.ledger, source.harness, name, source.row),
+    )
 
 
 def _theirs(given: Iterator[T]) -> Iterator[T]:

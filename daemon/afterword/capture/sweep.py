@@ -20,7 +20,7 @@ from afterword.capture.tail.content import PACKED, log_name, opened
 from afterword.domain.clock import Clock
 from afterword.domain.events import Agent, Decoder, Found, PartsReader, Unreadable, Where
 from afterword.redact.redactor import Redactor
-from afterword.store.ledger import sources
+from afterword.store.ledger import sessions, sources
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.ledger.sources import Checkpoint, Source
 
@@ -121,9 +121,23 @@ class Capture:
         only: str | None = None,
     ) -> Sum:
         """Look at every store and read what changed. `stop` is asked between files."""
+        total = Sum()
+        self._pass(total, thorough, on_progress, stop, only)
+        if not stop() and self._folders() != self._where.folders:
+            # Some agents keep their store in the folder they work in: what was read has named new ones.
+            self._pass(total, thorough, on_progress, stop, only)
+        return total
+
+    def _pass(
+        self,
+        total: Sum,
+        thorough: bool,
+        on_progress: Callable[[Progress], None],
+        stop: Callable[[], bool],
+        only: str | None,
+    ) -> None:
         self._look()
         todo: list[tuple[str, Found]] = []
-        total = Sum()
         for view in self.views:
             if not view.reads or (only and view.harness != only):
                 continue
@@ -155,7 +169,9 @@ class Capture:
                 total.new_items += new
             total.files += 1
             committed(0)
-        return total
+
+    def _folders(self) -> tuple[Path, ...]:
+        return tuple(map(Path, sessions.worked_in(self._ledger)))
 
     def read(
         self,
@@ -210,6 +226,7 @@ class Capture:
 
     def _look(self) -> None:
         """See what is in the stores now."""
+        self._where = msgspec.structs.replace(self._where, folders=self._folders())
         self.views = survey(self._where)
         self._missing.clear()
         self._found.clear()

@@ -56,6 +56,8 @@ class Watcher:
     def _arm_root(self, root: Path, view: StoreView) -> str:
         folders = {root: False}
         for found in view.found:
+            if found.path.parent in view.present:
+                continue  # watched as a root of its own; what else lies around it is nobody's store
             if found.path.is_relative_to(root) and len(parts := found.path.relative_to(root).parts) > 1:
                 folders[root / parts[0]] = True
         try:

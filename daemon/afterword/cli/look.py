@@ -35,12 +35,11 @@ def sources(*, file: Path | None, harness: str | None, as_json: bool, config: Co
     from afterword.app.status import source_sums
     from afterword.capture.sweep import survey
 
-    stores = survey(where(config, os.environ))
     try:
         with reader(config) as ledger:
-            sums = source_sums(ledger, stores)
+            sums = source_sums(ledger, survey(where(config, os.environ, ledger)))
     except NotSetUp:
-        sums = source_sums(None, stores)
+        sums = source_sums(None, survey(where(config, os.environ)))
     if as_json:
         import msgspec
 

@@ -23,7 +23,7 @@ def status(*, as_json: bool, config: Config) -> None:
     from afterword.capture.sweep import survey
 
     with reader(config) as ledger:
-        found = ask(config, ledger, survey(where(config, os.environ)))
+        found = ask(config, ledger, survey(where(config, os.environ, ledger)))
     if as_json:
         say_json("status", found)
         return
@@ -114,7 +114,7 @@ def _examine(config: Config, *, as_json: bool) -> int:
             pass
         except (AfterwordError, sqlite3.Error) as err:
             unreadable = err
-        found = examine(Context(config, ledger, survey(where(config, os.environ)), unreadable))
+        found = examine(Context(config, ledger, survey(where(config, os.environ, ledger)), unreadable))
     worst = any(finding.level == "trouble" for _, finding in found)
     if as_json:
         checks = [

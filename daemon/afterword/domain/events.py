@@ -5,8 +5,8 @@ key tuple its harness page gives (no text and no path in a key), and says what h
 """
 
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -191,11 +191,15 @@ class Found(msgspec.Struct, frozen=True):
 
 
 class Where(msgspec.Struct, frozen=True):
-    """What decides where a harness's stores are: the environment, the home folder, the platform."""
+    """What decides where a harness's stores are: the environment, the home folder, the platform.
+
+    `folders` are those in which agents worked, as far as is known: some agents keep their store there.
+    """
 
     env: dict[str, str]
     home: Path
     platform: str
+    folders: tuple[Path, ...] = ()
 
 
 Fingerprint: TypeAlias = Callable[[str], str]
@@ -225,24 +229,41 @@ class Part(msgspec.Struct, frozen=True):
     changed_us: int | None = None
 
 
+def _unkeyed(_text: str) -> str:
+    raise RuntimeError("opened without a key")
+
+
+def _nowhere(_name: str) -> Iterable[str]:
+    return ()
+
+
 @dataclass(frozen=True)
 class Document:
-    """A whole file."""
+    """A whole file.
+
+    `elsewhere` gives the versions that a part of this name had in the harness's other documents; `fingerprint` makes
+    a version of what a reader must not keep. In `notes` a reader keeps what it found, as long as this is open.
+    """
 
     path: Path
     data: bytes
+    fingerprint: Fingerprint = _unkeyed
+    elsewhere: Callable[[str], Iterable[str]] = _nowhere
+    notes: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Database:
     """An SQLite file opened only to read; text that is not UTF-8 comes with replacement characters.
 
-    `partial`: the newest rows lie in a write-ahead log that was too big to be looked at.
+    `partial`: the newest rows lie in a write-ahead log that was too big to be looked at. The rest as in Document.
     """
 
     path: Path
     db: sqlite3.Connection
     partial: bool = False
+    fingerprint: Fingerprint = _unkeyed
+    notes: dict[str, Any] = field(default_factory=dict)
 
 
 Opened: TypeAlias = Document | Database

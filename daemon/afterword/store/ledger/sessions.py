@@ -118,6 +118,14 @@ def folders(ledger: Ledger, limit: int) -> list[str]:
     return [cwd for (cwd,) in rows]
 
 
+def worked_in(ledger: Ledger) -> list[str]:
+    """Every folder that sessions were held in, by name."""
+    rows = ledger.db.execute(
+        "SELECT DISTINCT json_extract(facts, '$.cwd') AS cwd FROM session WHERE cwd LIKE '/%' ORDER BY cwd"
+    )
+    return [cwd for (cwd,) in rows]
+
+
 def mark_dirty(ledger: Ledger, row: int, changed_us: int) -> None:
     """Say that a session changed at this time, so that its segments are looked at again; inside a transaction."""
     ledger.db.execute(

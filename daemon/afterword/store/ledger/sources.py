@@ -88,6 +88,15 @@ def parts(ledger: Ledger, file_row: int) -> Iterator[Source]:
     return map(_source, ledger.db.execute(f"SELECT {_COLUMNS} FROM source WHERE within = ? ORDER BY row", (file_row,)))
 
 
+def versions(ledger: Ledger, harness: str, name: str, besides: int) -> list[str]:
+    """The versions of the parts of this name in a harness's files, but for that with row `besides`; oldest first."""
+    rows = ledger.db.execute(
+        "SELECT version FROM source WHERE harness = ? AND name = ? AND within <> ? ORDER BY row",
+        (harness, name, besides),
+    )
+    return [version for (version,) in rows]
+
+
 def unread(ledger: Ledger, harness: str) -> tuple[int, int]:
     """(bad, left out) lines or records of a harness, those inside documents and databases included."""
     found: tuple[int, int] = ledger.db.execute(
