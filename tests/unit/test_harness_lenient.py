@@ -200,7 +200,7 @@ LINES = _lines()
 
 def _check(events: list[Decoded], harness: str) -> None:
     for event in events:
-        assert isinstance(event, get_args(Event) + (BadLine, Skipped))
+        assert isinstance(event, (*get_args(Event), BadLine, Skipped))
         msgspec.json.encode(event)
         if isinstance(event, Item) and event.key is not None:
             assert item_id(harness, event.kind.word, event.key)
