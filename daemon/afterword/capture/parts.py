@@ -59,9 +59,8 @@ def seen(ledger: Ledger, found: Found) -> Checkpoint:
     """
     at = found.path.stat()
     whole = stat.S_ISREG(at.st_mode)
-    beside = (database.beside(found.path),) if found.reader == "sqlite" else found.beside
-    words = [f"{at.st_mtime_ns}" if whole else ""]
-    for path in beside:
+    words = database.signs(found.path) if found.reader == "sqlite" and whole else []
+    for path in found.beside:
         words += _stats(path)
     return Checkpoint(
         device=at.st_dev,

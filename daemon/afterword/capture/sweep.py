@@ -65,7 +65,7 @@ def survey(where: Where) -> list[StoreView]:
 def _view(harness: table.Harness, where: Where) -> StoreView:
     decoder = harness.load()
     roots = decoder.roots(where)
-    present = [root for root in roots if root.is_dir()]
+    present = [root for root in roots if root.exists()]
     found: list[Found] = []
     if harness.reads:
         for root in present:
@@ -200,6 +200,11 @@ class Capture:
             if (harness, path) in self._known:
                 return harness, path
         return self._beside.get(path) or self._beside.get(path.parent)
+
+    def lags(self, source: tuple[str, Path]) -> bool:
+        """Whether what a change is about may count a moment after the change (a database's log)."""
+        found = self._found.get(source)
+        return found is not None and found.reader == "sqlite"
 
     def may_be_new(self, path: Path) -> bool:
         """Whether an unknown path could be a source, so that a look at the stores is worth its cost."""
