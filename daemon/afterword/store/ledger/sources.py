@@ -87,6 +87,16 @@ def parts(ledger: Ledger, file_row: int) -> Iterator[Source]:
     return map(_source, ledger.db.execute(f"SELECT {_COLUMNS} FROM source WHERE within = ? ORDER BY row", (file_row,)))
 
 
+def shares(ledger: Ledger, row: int) -> bool:
+    """Whether another source shows something of what this one does, so that its places may not be this one's."""
+    found = ledger.db.execute(
+        "SELECT 1 FROM shown s WHERE s.source = ?"
+        " AND EXISTS (SELECT 1 FROM shown o WHERE o.membership = s.membership AND o.source <> s.source) LIMIT 1",
+        (row,),
+    ).fetchone()
+    return found is not None
+
+
 def unread(ledger: Ledger, harness: str) -> tuple[int, int]:
     """(bad, left out) lines or records of a harness, those inside documents and databases included."""
     found: tuple[int, int] = ledger.db.execute(
