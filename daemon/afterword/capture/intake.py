@@ -278,7 +278,8 @@ class Intake:
         own = self._ids(event.kind, event.key)
         if self._places.holds(session, own, text) if event.positional else self._writer.taken(own(0)):
             return None
-        return self._copies.find(session, self._session(event.copy_of), event.kind, text)
+        origin = sessions.known_row(self._ledger, self._source.harness, event.copy_of)
+        return None if origin is None else self._copies.find(session, origin, event.kind, text)
 
     def _facts_of(self, session: int) -> sessions.SessionFacts:
         facts = self._facts.get(session)
