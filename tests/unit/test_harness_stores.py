@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -27,12 +28,14 @@ def test_the_table_names_eight_and_loads_each() -> None:
     read = [harness.name for harness in HARNESSES if harness.reads]
     assert {"claude-code", "codex", "gemini-cli", "antigravity", "grok-build"} <= set(read)
     for harness in HARNESSES:
-        decoder: Decoder = harness.load()
-        assert (decoder.name, decoder.label) == (harness.name, harness.label)
-        state = decoder.start(Path("/x/y.jsonl"))
-        assert isinstance(state, decoder.state_type)
+        agent = harness.load()
+        assert (agent.name, agent.label) == (harness.name, harness.label)
+        assert hasattr(agent, "start") or hasattr(agent, "parts")
+        if hasattr(agent, "start"):
+            decoder = cast("Decoder", agent)
+            assert isinstance(decoder.start(Path("/x/y.jsonl")), decoder.state_type)
         if not harness.reads:
-            assert list(decoder.sources(Path("/"))) == []
+            assert list(agent.sources(Path("/"))) == []
 
 
 @pytest.mark.parametrize(

@@ -57,8 +57,8 @@ def opened(path: Path, reach: Reach) -> Iterator[Lease | None]:
     """The database, to be read; None when it is an empty file.
 
     Raises:
-        OSError: it cannot be opened, is no regular file or kept changing.
-        Unreadable: it is no SQLite database, damaged, or locked by its writer for longer than we wait.
+        OSError: it cannot be opened, is no regular file, kept changing, or its writer keeps it locked.
+        Unreadable: it is no SQLite database, or damaged.
     """
     real = Path(os.path.realpath(path))
     found = real.stat()
@@ -80,18 +80,18 @@ def said_plainly() -> Iterator[None]:
     """SQLite's errors about a database that is not ours, as a sentence for the person.
 
     Raises:
-        Unreadable: in the place of sqlite3.Error.
+        OSError, Unreadable: in the place of sqlite3.Error.
     """
     try:
         yield
     except sqlite3.Error as err:
         code = (getattr(err, "sqlite_errorcode", None) or 0) & 0xFF
+        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            raise OSError("its writer keeps it locked") from err
         raise Unreadable(_SAID.get(code, "SQLite cannot read it")) from err
 
 
 _SAID = {
-    sqlite3.SQLITE_BUSY: "its writer keeps it locked",
-    sqlite3.SQLITE_LOCKED: "its writer keeps it locked",
     sqlite3.SQLITE_NOTADB: "it is no SQLite database, or encrypted",
     sqlite3.SQLITE_CORRUPT: "the database is damaged",
     sqlite3.SQLITE_CANTOPEN: "it cannot be opened",

@@ -42,6 +42,7 @@ _SESSIONS_REMEMBERED = 32
 UNKNOWN_REWIND = "a rewind to a message that is not there abandoned everything before it"
 # Native ids: other rows are found by them, so a person's own patterns must not change them.
 _PLAIN = ("parent", "agent", "spawned_by", "forked_from", "continued_from")
+_LAST_WINS = ("branch", "model", *_PLAIN)
 _WHITE = re.compile(r"\s+")
 
 
@@ -72,7 +73,7 @@ class Intake:
         self._ledger = ledger
         self._redactor = redactor
         self._source = source
-        self._writer = Writer(ledger, source.row, source.at.generation, changed_us)
+        self._writer = Writer(ledger, source.row, source.at.generation, changed_us, source.authority)
         self._places = Places(Generations(ledger, source.row, source.at.generation), self._writer)
         self._copies = Copies(ledger, memory.copied)
         self._again = False
@@ -293,14 +294,20 @@ class Intake:
         facts.cwd = facts.cwd or event.cwd or ""
         if facts.started_us is None and self._sane(event.started_us):
             facts.started_us = event.started_us
+        if self._source.authority < facts.authority:
+            self._fill(facts, event)
+            return
+        facts.authority = self._source.authority
         if event.title and event.title_rank >= facts.title_rank:
             facts.title, facts.title_rank = event.title, event.title_rank
         if event.archived is not None:
             facts.archived = event.archived
-        facts.branch = event.branch or facts.branch
-        facts.model = event.model or facts.model
-        facts.parent = event.parent or facts.parent
-        facts.agent = event.agent or facts.agent
-        facts.spawned_by = event.spawned_by or facts.spawned_by
-        facts.forked_from = event.forked_from or facts.forked_from
-        facts.continued_from = event.continued_from or facts.continued_from
+        for name in _LAST_WINS:
+            setattr(facts, name, getattr(event, name) or getattr(facts, name))
+
+    def _fill(self, facts: sessions.SessionFacts, event: Facts) -> None:
+        """A source of a lower authority only says what no higher one said."""
+        if event.title and not facts.title_rank:
+            facts.title, facts.title_rank = event.title, event.title_rank
+        for name in _LAST_WINS:
+            setattr(facts, name, getattr(facts, name) or getattr(event, name) or "")

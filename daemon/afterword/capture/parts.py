@@ -5,6 +5,7 @@ all of them are done, so that whatever is killed in between, the next look does 
 """
 
 import contextlib
+import logging
 import os
 import sqlite3
 import stat
@@ -18,13 +19,14 @@ import msgspec
 from afterword.capture import database, document
 from afterword.capture.intake import Intake, Memory
 from afterword.capture.linelog import Tools
-from afterword.domain.events import BadLine, Database, Found, Opened, Part, PartsReader
+from afterword.domain.events import BadLine, Database, Found, Opened, Part, PartsReader, Unreadable
 from afterword.redact.text import Redacted
 from afterword.store.ledger import sources
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.ledger.sources import Checkpoint, Source
 
 T = TypeVar("T")
+_log = logging.getLogger(__name__)
 
 _TRIES = 3
 
@@ -108,7 +110,8 @@ def take(tools: Tools, limits: Limits, reader: PartsReader, found: Found, source
     """Read every conversation of a file that changed since it was read.
 
     Raises:
-        OSError, Unreadable: it cannot be read now; conversations that were done before that stay.
+        OSError, Unreadable: it cannot be read now; conversations that were done before that stay. (One that cannot
+            be read while others can is a problem of the whole.)
     """
     for _ in range(_TRIES):
         with contextlib.suppress(_Changed):
@@ -129,11 +132,17 @@ def _take(tools: Tools, limits: Limits, reader: PartsReader, found: Found, sourc
             problem = database.PARTIAL if isinstance(opened, Database) and opened.partial else ""
             known = {part.name: part.version for part in sources.parts(tools.ledger, source.row)}
             parts = list(_theirs(reader.parts(opened, known)))
+            odd: list[str] = []
             for n, part in enumerate(parts):
-                new += reading.part(part, now)
+                try:
+                    new += reading.part(part, now)
+                except Unreadable as err:
+                    odd.append(str(err))
                 tools.on_commit(now.size * (n + 1) // len(parts) - now.size * n // len(parts))
                 if tools.stop():
                     return Taken(new, problem)
+            if odd:
+                problem = f"{len(odd):,} of {len(parts):,} conversations cannot be read: {odd[0]}"
     with tools.ledger.transaction():
         sources.set_seen(tools.ledger, source.row, now)
     return Taken(new, problem)
@@ -155,10 +164,21 @@ def _opened(ledger: Ledger, limits: Limits, found: Found, source: Source, now: C
     yield None if same else (read, lambda: True, now)
 
 
-def _theirs(events: Iterator[T]) -> Iterator[T]:
-    """What a reader gives; errors of the database it reads are told from those of the ledger."""
-    with database.said_plainly():
-        yield from events
+def _theirs(given: Iterator[T]) -> Iterator[T]:
+    """What a reader gives. Its errors, and those of the database it reads, are told from those of the ledger: one
+    odd conversation must not keep the others from being read.
+
+    Raises:
+        OSError, Unreadable
+    """
+    try:
+        with database.said_plainly():
+            yield from given
+    except (OSError, Unreadable, GeneratorExit):
+        raise
+    except Exception as err:
+        _log.exception("a conversation could not be read")
+        raise Unreadable(f"internal error: {type(err).__name__}") from err
 
 
 @dataclass(frozen=True)

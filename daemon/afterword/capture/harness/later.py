@@ -39,18 +39,12 @@ class Later(Struct, frozen=True):
 def roots(harness: str, where: Where) -> list[Path]:
     """The folders of a harness without a decoder; they need not exist."""
     match harness:
-        case "opencode":
-            return overridden(where, "OPENCODE") or [_data(where) / "opencode"]
         case "cursor":
             return _cursor(where)
         case "aider":
             return overridden(where, "AIDER")
         case _:
             return []
-
-
-def _data(where: Where) -> Path:
-    return (listed(where, "XDG_DATA_HOME") or [where.home / ".local" / "share"])[0]
 
 
 def _cursor(where: Where) -> list[Path]:

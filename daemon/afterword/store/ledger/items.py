@@ -7,7 +7,7 @@ import msgspec
 from afterword.domain.ids import ItemId
 from afterword.domain.items import ExitStatus, Kind, SaidBy, Time
 from afterword.redact.text import Redacted
-from afterword.store.ledger import sessions
+from afterword.store.ledger import authority, sessions
 from afterword.store.ledger.ledger import Ledger, RecordKind, pack, unpack
 
 
@@ -43,13 +43,16 @@ class Writer:
     end differs from the one before does it become a revision (`settle`).
     """
 
-    def __init__(self, ledger: Ledger, source: int, generation: int, changed_us: int) -> None:
+    def __init__(self, ledger: Ledger, source: int, generation: int, changed_us: int, rank: int = 0) -> None:
         self._ledger = ledger
         self._db = ledger.db
         self._source = source
         self._generation = generation
         self._changed_us = changed_us
-        self._before: dict[int, tuple[int, int, int]] = {}
+        self._rank = rank
+        """The source's authority: where a higher one speaks of a membership, this one's verdict does not count."""
+        self._before: dict[int, tuple[int, int, int, int, int]] = {}
+        self._unsettled = authority.Unsettled(ledger)
         self._touched: set[int] = set()
         self.new_items = 0
 
@@ -104,6 +107,15 @@ class Writer:
         new_path = item.path or path
         if (text, *new_time, new_exit, new_path) == (old_text, time_us, time_flag, exit_status, path):
             return row
+        standing = authority.of_item(self._ledger, row)
+        if standing > self._rank:
+            text = old_text
+            new_exit = item.exit_status if exit_status is None else exit_status
+            new_path = path or item.path
+        elif standing < self._rank:
+            text = item.text
+        if (text, *new_time, new_exit, new_path) == (old_text, time_us, time_flag, exit_status, path):
+            return row
         if text != old_text:
             blob_new, packed_new = pack(text)
             self._db.execute(
@@ -138,12 +150,14 @@ class Writer:
         `revive`: shown again after it was abandoned in this reading, it lives again, at its new place.
         """
         found = self._db.execute(
-            "SELECT row, pos, sub, state FROM membership WHERE session = ? AND item = ?", (session, item)
+            "SELECT row, pos, sub, said, authority FROM membership WHERE session = ? AND item = ?", (session, item)
         ).fetchone()
         if found is None:
+            self._unsettled.placed(session, place, self._rank)
             row = self._db.execute(
-                "INSERT INTO membership (session, item, pos, sub, state, origin) VALUES (?, ?, ?, ?, ?, 1)",
-                (session, item, *place, state),
+                "INSERT INTO membership (session, item, pos, sub, said, state, authority, origin)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, 1)",
+                (session, item, *place, state, state, self._rank),
             ).lastrowid
             assert row is not None
             self._ledger.number(RecordKind.MEMBERSHIP, row, 1)
@@ -157,7 +171,7 @@ class Writer:
                 if revive and found[3] == State.ABANDONED and state is State.LIVE:
                     self._change(row, place, state)
                 return  # A row appended again adds nothing: the first place stands.
-            if seen or not self._shown_elsewhere(row):
+            if seen or found[4] < self._rank or not self._shown_elsewhere(row):
                 self._change(row, place, state)
             elif found[3] != State.LIVE and state is State.LIVE:
                 self._change(row, (found[1], found[2]), state)
@@ -179,29 +193,29 @@ class Writer:
 
     def supersede(self, membership: int) -> None:
         """Another text stands where this one stood: it is abandoned in its session."""
-        pos, sub, state = self._db.execute(
-            "SELECT pos, sub, state FROM membership WHERE row = ?", (membership,)
+        pos, sub, said = self._db.execute(
+            "SELECT pos, sub, said FROM membership WHERE row = ?", (membership,)
         ).fetchone()
-        if state == State.LIVE:
+        if said == State.LIVE:
             self._change(membership, (pos, sub), State.ABANDONED)
 
     def unshow(self, session: int, item_id: ItemId) -> State:
         """Take back that this reading showed an item, as if only an earlier one had; returns its state until now."""
-        row, state = self._db.execute(
-            "SELECT m.row, m.state FROM membership m JOIN item i ON i.row = m.item WHERE m.session = ? AND i.id = ?",
+        row, said = self._db.execute(
+            "SELECT m.row, m.said FROM membership m JOIN item i ON i.row = m.item WHERE m.session = ? AND i.id = ?",
             (session, item_id),
         ).fetchone()
         self._db.execute(
             "UPDATE shown SET generation = ? WHERE source = ? AND membership = ?",
             (self._generation - 1, self._source, row),
         )
-        return State(state)
+        return State(said)
 
     def stands_at(self, pos: int, but: int) -> bool:
         """Whether this source shows anything live at this place, in this reading, but the item `but`."""
         found = self._db.execute(
             "SELECT 1 FROM shown s JOIN membership m ON m.row = s.membership"
-            " WHERE s.source = ? AND s.generation = ? AND m.state = 0 AND m.pos = ? AND m.item <> ? LIMIT 1",
+            " WHERE s.source = ? AND s.generation = ? AND m.said = 0 AND m.pos = ? AND m.item <> ? LIMIT 1",
             (self._source, self._generation, pos, but),
         ).fetchone()
         return found is not None
@@ -210,7 +224,7 @@ class Writer:
         """Abandon all that this source shows in this reading at `pos` (None: anywhere) and after it, but one item."""
         rows = self._db.execute(
             "SELECT m.row, m.pos, m.sub FROM shown s JOIN membership m ON m.row = s.membership"
-            " WHERE s.source = ? AND s.generation = ? AND m.state = 0 AND (? IS NULL OR m.pos >= ?)"
+            " WHERE s.source = ? AND s.generation = ? AND m.said = 0 AND (? IS NULL OR m.pos >= ?)"
             " AND m.item IS NOT ?",
             (self._source, self._generation, pos, pos, but),
         ).fetchall()
@@ -225,7 +239,7 @@ class Writer:
         prompts = self._db.execute(
             "SELECT m.pos FROM membership m JOIN item i ON i.row = m.item"
             " JOIN shown s ON s.membership = m.row AND s.source = ? AND s.generation = ?"
-            " WHERE m.session = ? AND (m.state = 0 OR m.rolled = ?) AND m.pos < ? AND i.kind = ? AND i.said_by = ?"
+            " WHERE m.session = ? AND (m.said = 0 OR m.rolled = ?) AND m.pos < ? AND i.kind = ? AND i.said_by = ?"
             " ORDER BY m.pos DESC, m.sub DESC LIMIT ?",
             (self._source, self._generation, session, before, before, Kind.PROMPT, SaidBy.PERSON, max(0, turns)),
         ).fetchall()
@@ -234,7 +248,7 @@ class Writer:
         rows = self._db.execute(
             "SELECT m.row, m.pos, m.sub FROM membership m"
             " JOIN shown s ON s.membership = m.row AND s.source = ? AND s.generation = ?"
-            " WHERE m.session = ? AND m.state = 0 AND m.pos >= ? AND m.pos < ?",
+            " WHERE m.session = ? AND m.said = 0 AND m.pos >= ? AND m.pos < ?",
             (self._source, self._generation, session, prompts[-1][0], before),
         ).fetchall()
         for row, pos, sub in rows:
@@ -245,7 +259,7 @@ class Writer:
         for turn in turns:
             rows = self._db.execute(
                 "SELECT m.row, m.pos, m.sub FROM shown s JOIN membership m ON m.row = s.membership"
-                " WHERE s.turn = ? AND s.source = ? AND m.state = 0",
+                " WHERE s.turn = ? AND s.source = ? AND m.said = 0",
                 (turn, self._source),
             ).fetchall()
             for row, pos, sub in rows:
@@ -254,26 +268,28 @@ class Writer:
     def vanish(self) -> None:
         """After a whole reading: what this source showed before and no longer does, and no other does, is abandoned."""
         gone = self._db.execute(
-            "SELECT s.membership, m.pos, m.sub, m.state FROM shown s JOIN membership m ON m.row = s.membership"
+            "SELECT s.membership, m.pos, m.sub, m.said FROM shown s JOIN membership m ON m.row = s.membership"
             " WHERE s.source = ? AND s.generation < ?",
             (self._source, self._generation),
         ).fetchall()
-        for row, pos, sub, state in gone:
+        for row, pos, sub, said in gone:
             self._db.execute("DELETE FROM shown WHERE source = ? AND membership = ?", (self._source, row))
-            if state == State.LIVE and not self._shown_elsewhere(row):
+            if said == State.LIVE and not self._shown_elsewhere(row):
                 self._change(row, (pos, sub), State.ABANDONED)
 
     def settle(self) -> None:
         """Number what really changed, and mark the sessions it changed in."""
+        for session, item in self._unsettled.settle():
+            self._touched.add(session)
+            self._touch_holders(item)
         for row, before in self._before.items():
-            pos, sub, state, rev, session, item = self._db.execute(
-                "SELECT pos, sub, state, rev, session, item FROM membership WHERE row = ?", (row,)
+            pos, sub, said, rank, state, rev, session, item = self._db.execute(
+                "SELECT pos, sub, said, authority, state, rev, session, item FROM membership WHERE row = ?", (row,)
             ).fetchone()
-            if (pos, sub, state) == before:
-                continue
-            self._db.execute("UPDATE membership SET rev = ?, origin = 1 WHERE row = ?", (rev + 1, row))
-            self._ledger.number(RecordKind.MEMBERSHIP, row, rev + 1)
-            if state != before[2]:
+            if (pos, sub, said, rank) != before[:4]:
+                self._db.execute("UPDATE membership SET rev = ?, origin = 1 WHERE row = ?", (rev + 1, row))
+                self._ledger.number(RecordKind.MEMBERSHIP, row, rev + 1)
+            if state != before[4]:
                 self._touched.add(session)
                 self._touch_holders(item)
         for session in sorted(self._touched):
@@ -282,12 +298,19 @@ class Writer:
         self._touched.clear()
 
     def _change(self, row: int, place: tuple[int, int], state: State, rolled: int | None = None) -> None:
-        if row not in self._before:
-            found = self._db.execute("SELECT pos, sub, state FROM membership WHERE row = ?", (row,)).fetchone()
-            self._before[row] = found
+        pos, sub, said, rank, shown_as, session = self._db.execute(
+            "SELECT pos, sub, said, authority, state, session FROM membership WHERE row = ?", (row,)
+        ).fetchone()
+        if rank > self._rank:
+            return
+        self._before.setdefault(row, (pos, sub, said, rank, shown_as))
         self._db.execute(
-            "UPDATE membership SET pos = ?, sub = ?, state = ?, rolled = ? WHERE row = ?", (*place, state, rolled, row)
+            "UPDATE membership SET pos = ?, sub = ?, said = ?, rolled = ?, authority = ?,"
+            " state = CASE WHEN state = said THEN ? ELSE state END WHERE row = ?",
+            (*place, state, rolled, self._rank, state, row),
         )
+        if (*place, state, self._rank) != (pos, sub, said, rank):
+            self._unsettled.moved(session)
 
     def _shows(self, session: int, item: int) -> bool:
         """Whether this source itself shows the item in the session."""
@@ -299,12 +322,13 @@ class Writer:
         return found is not None
 
     def _shown_elsewhere(self, membership: int) -> bool:
-        return (
-            self._db.execute(
-                "SELECT 1 FROM shown WHERE membership = ? AND source <> ? LIMIT 1", (membership, self._source)
-            ).fetchone()
-            is not None
-        )
+        """Whether another source that has at least this one's authority shows it."""
+        found = self._db.execute(
+            "SELECT 1 FROM shown s JOIN source o ON o.row = s.source"
+            " WHERE s.membership = ? AND s.source <> ? AND o.authority >= ? LIMIT 1",
+            (membership, self._source, self._rank),
+        ).fetchone()
+        return found is not None
 
     def _touch_holders(self, item: int) -> None:
         for (session,) in self._db.execute("SELECT session FROM membership WHERE item = ?", (item,)):

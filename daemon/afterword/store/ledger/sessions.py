@@ -24,6 +24,8 @@ class SessionFacts(msgspec.Struct, omit_defaults=True):
     continued_from: str = ""
     archived: bool = False
     started_us: int | None = None
+    authority: int = 0
+    """The highest authority of the sources that said this."""
 
 
 class Session(msgspec.Struct, frozen=True):
