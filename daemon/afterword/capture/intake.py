@@ -112,7 +112,7 @@ class Intake:
                     if not (placed and placed.repeated):
                         at = pos if message is None else message
                         nth = sub if event.nth is None else event.nth
-                        self._item(event, (at, nth), placed, revive=message is not None)
+                        self._item(event, (at, nth), placed, message=message is not None)
                 case Finish():
                     self._writer.finish(self._meant(event), event.exit_status)
                 case Drop():
@@ -192,7 +192,7 @@ class Intake:
         placed: Placed | None,
         raw: bytes | None = None,
         *,
-        revive: bool = False,
+        message: bool = False,
     ) -> None:
         session = self._session(event.session)
         time_us, time_flag = self._time(event.time_us, session)
@@ -212,7 +212,7 @@ class Intake:
         copied = self._copied(event, session, text) if event.copy_of else None
         if copied:
             row = self._writer.item(msgspec.structs.replace(new, id=copied), session)
-            self._writer.member(session, row, place, None, State.LIVE, revive=True)
+            self._writer.member(session, row, place, None, State.LIVE, message=True)
         elif event.positional and event.key is not None:
             ids = self._ids(event.kind, event.key)
             row, replaced = self._places.put(new, session, ids, place, whole=self._again)
@@ -227,7 +227,7 @@ class Intake:
             if fresh_print:
                 self._writer.remember_keyless(session, fresh_print, row)
             state = State.ABANDONED if event.abandoned or (placed and placed.dead) else State.LIVE
-            self._writer.member(session, row, place, placed.turn if placed else None, state, revive=revive)
+            self._writer.member(session, row, place, placed.turn if placed else None, state, message=message)
         if event.kind is Kind.PROMPT and event.said_by is SaidBy.PERSON:
             facts = self._facts_of(session)
             if not facts.title_rank and not facts.title:

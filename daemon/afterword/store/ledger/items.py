@@ -143,11 +143,12 @@ class Writer:
         self._touch_holders(row)
 
     def member(
-        self, session: int, item: int, place: tuple[int, int], turn: int | None, state: State, *, revive: bool = False
+        self, session: int, item: int, place: tuple[int, int], turn: int | None, state: State, *, message: bool = False
     ) -> None:
         """Say that this source shows `item` in `session` at `place` (byte position of its line, n-th in it).
 
-        `revive`: shown again after it was abandoned in this reading, it lives again, at its new place.
+        `message`: the place is that of a message, which can be cut off: shown again after it was abandoned in this
+        reading, it lives again, at its new place.
         """
         found = self._db.execute(
             "SELECT row, pos, sub, said, authority FROM membership WHERE session = ? AND item = ?", (session, item)
@@ -168,17 +169,18 @@ class Writer:
                 "SELECT generation FROM shown WHERE source = ? AND membership = ?", (self._source, row)
             ).fetchone()
             if seen and seen[0] == self._generation:
-                if revive and found[3] == State.ABANDONED and state is State.LIVE:
-                    self._change(row, place, state)
-                return  # A row appended again adds nothing: the first place stands.
-            if seen or found[4] < self._rank or not self._shown_elsewhere(row):
+                if not (message and found[3] == State.ABANDONED and state is State.LIVE):
+                    return  # A row appended again adds nothing: the first place stands.
+                self._change(row, place, state)
+            elif seen or found[4] < self._rank or not self._shown_elsewhere(row):
                 self._change(row, place, state)
             elif found[3] != State.LIVE and state is State.LIVE:
                 self._change(row, (found[1], found[2]), state)
         self._db.execute(
-            "INSERT INTO shown VALUES (?, ?, ?, ?) ON CONFLICT (source, membership)"
-            " DO UPDATE SET generation = excluded.generation, turn = excluded.turn",
-            (self._source, row, self._generation, turn),
+            "INSERT INTO shown (source, membership, generation, turn, at) VALUES (?, ?, ?, ?, ?)"
+            " ON CONFLICT (source, membership)"
+            " DO UPDATE SET generation = excluded.generation, turn = excluded.turn, at = excluded.at",
+            (self._source, row, self._generation, turn, place[0] if message else None),
         )
 
     def hide(self, session: int, item_id: ItemId) -> None:
@@ -212,19 +214,19 @@ class Writer:
         return State(said)
 
     def stands_at(self, pos: int, but: int) -> bool:
-        """Whether this source shows anything live at this place, in this reading, but the item `but`."""
+        """Whether this source shows any live message at this place, in this reading, but the item `but`."""
         found = self._db.execute(
             "SELECT 1 FROM shown s JOIN membership m ON m.row = s.membership"
-            " WHERE s.source = ? AND s.generation = ? AND m.said = 0 AND m.pos = ? AND m.item <> ? LIMIT 1",
+            " WHERE s.source = ? AND s.generation = ? AND m.said = 0 AND s.at = ? AND m.item <> ? LIMIT 1",
             (self._source, self._generation, pos, but),
         ).fetchone()
         return found is not None
 
     def rewind(self, pos: int | None, but: int | None = None) -> None:
-        """Abandon all that this source shows in this reading at `pos` (None: anywhere) and after it, but one item."""
+        """Abandon all messages this source shows in this reading at `pos` (None: anywhere) and after, but one item."""
         rows = self._db.execute(
             "SELECT m.row, m.pos, m.sub FROM shown s JOIN membership m ON m.row = s.membership"
-            " WHERE s.source = ? AND s.generation = ? AND m.said = 0 AND (? IS NULL OR m.pos >= ?)"
+            " WHERE s.source = ? AND s.generation = ? AND m.said = 0 AND (? IS NULL OR s.at >= ?)"
             " AND m.item IS NOT ?",
             (self._source, self._generation, pos, pos, but),
         ).fetchall()

@@ -277,7 +277,17 @@ def _fourth(db: sqlite3.Connection) -> None:
     _run(db, _V4)
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_first, _second, _third, _fourth)
+_V5 = """
+-- Where a message stands in the source that shows it; a membership has one place for all its sources.
+ALTER TABLE shown ADD COLUMN at INTEGER;
+"""
+
+
+def _fifth(db: sqlite3.Connection) -> None:
+    _run(db, _V5)
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_first, _second, _third, _fourth, _fifth)
 
 
 def migrate(db: sqlite3.Connection) -> int:
