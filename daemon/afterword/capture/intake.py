@@ -25,6 +25,7 @@ from afterword.domain.events import (
     Rollback,
     Row,
     Skipped,
+    Window,
 )
 from afterword.domain.ids import ItemId, item_id
 from afterword.domain.items import Kind, SaidBy, Time
@@ -77,6 +78,7 @@ class Intake:
         self._places = Places(Generations(ledger, source.row, source.at.generation), self._writer)
         self._copies = Copies(ledger, memory.copied)
         self._again = False
+        self._window: int | None = None
         self._tree = Tree(ledger, source.row)
         self._now_us = now_us
         self._memory = memory
@@ -121,6 +123,8 @@ class Intake:
                     self._writer.rollback(self._session(event.session), event.turns, pos)
                 case Rewind():
                     self._rewind(event, pos, None if counted else line_number)
+                case Window():
+                    self._window = event.at
                 case Facts():
                     self._learn(event)
                 case BadLine():
@@ -151,7 +155,7 @@ class Intake:
         is abandoned."""
         self._places.settle()
         if whole:
-            self._writer.vanish()
+            self._writer.vanish(self._window)
         for row, facts in self._facts.items():
             encoded = msgspec.json.encode(facts)
             if encoded != self._facts_read[row]:

@@ -72,6 +72,12 @@ class Rewind(msgspec.Struct, frozen=True, gc=False):
     node: str
 
 
+class Window(msgspec.Struct, frozen=True, gc=False):
+    """The log begins at this place: what stood before it left the log, not the conversation, and stays as it was."""
+
+    at: int
+
+
 class Row(msgspec.Struct, frozen=True, gc=False):
     """The place of the line's items in a conversation tree (Claude Code); comes before them.
 
@@ -150,7 +156,7 @@ class Skipped(msgspec.Struct, frozen=True, gc=False):
     record_type: str
 
 
-Event: TypeAlias = Item | Message | Rewind | Row | Finish | Drop | Rollback | Facts
+Event: TypeAlias = Item | Message | Rewind | Window | Row | Finish | Drop | Rollback | Facts
 Decoded: TypeAlias = Event | BadLine | Skipped
 
 

@@ -267,12 +267,15 @@ class Writer:
             for row, pos, sub in rows:
                 self._change(row, (pos, sub), State.ABANDONED)
 
-    def vanish(self) -> None:
-        """After a whole reading: what this source showed before and no longer does, and no other does, is abandoned."""
+    def vanish(self, window: int | None = None) -> None:
+        """After a whole reading: what this source showed before and no longer does, and no other does, is abandoned.
+
+        Messages that stood before `window` stay as they were: the log begins there now.
+        """
         gone = self._db.execute(
             "SELECT s.membership, m.pos, m.sub, m.said FROM shown s JOIN membership m ON m.row = s.membership"
-            " WHERE s.source = ? AND s.generation < ?",
-            (self._source, self._generation),
+            " WHERE s.source = ? AND s.generation < ? AND (? IS NULL OR s.at IS NULL OR s.at >= ?)",
+            (self._source, self._generation, window, window),
         ).fetchall()
         for row, pos, sub, said in gone:
             self._db.execute("DELETE FROM shown WHERE source = ? AND membership = ?", (self._source, row))
