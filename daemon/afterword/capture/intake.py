@@ -94,6 +94,10 @@ class Intake:
         self._tree.clear()
         sources.reset_counts(self._ledger, self._source.row)
 
+    def open_unit(self) -> None:
+        """What comes now is decoded again, with what follows, when the file has grown."""
+        self._writer.open = True
+
     def line(self, decoded: Sequence[Decoded], pos: int, line_number: int) -> None:
         """Take in what one line gave."""
         placed: Placed | None = None
@@ -154,6 +158,8 @@ class Intake:
         """Settle what changed. `whole`: the source was read from its start to its end, so what it no longer shows
         is abandoned."""
         self._places.settle()
+        if not self._again:
+            self._writer.forget_open()
         if whole:
             self._writer.vanish(self._window)
         for row, facts in self._facts.items():

@@ -54,6 +54,11 @@ class Writer:
         self._before: dict[int, tuple[int, int, int, int, int]] = {}
         self._unsettled = authority.Unsettled(ledger)
         self._touched: set[int] = set()
+        self.open = False
+        """Whether what is shown from now on comes from lines that will be decoded again."""
+        self._reopened = {
+            row for (row,) in self._db.execute("SELECT membership FROM shown WHERE source = ? AND open = 1", (source,))
+        }
         self.new_items = 0
 
     def find_keyless(self, session: int, raw_print: bytes) -> ItemId | None:
@@ -169,6 +174,7 @@ class Writer:
                 "SELECT generation FROM shown WHERE source = ? AND membership = ?", (self._source, row)
             ).fetchone()
             if seen and seen[0] == self._generation:
+                self._reopen(row)
                 if not (message and found[3] == State.ABANDONED and state is State.LIVE):
                     return  # A row appended again adds nothing: the first place stands.
                 self._change(row, place, state)
@@ -177,11 +183,28 @@ class Writer:
             elif found[3] != State.LIVE and state is State.LIVE:
                 self._change(row, (found[1], found[2]), state)
         self._db.execute(
-            "INSERT INTO shown (source, membership, generation, turn, at) VALUES (?, ?, ?, ?, ?)"
-            " ON CONFLICT (source, membership)"
-            " DO UPDATE SET generation = excluded.generation, turn = excluded.turn, at = excluded.at",
-            (self._source, row, self._generation, turn, place[0] if message else None),
+            "INSERT INTO shown (source, membership, generation, turn, at, open) VALUES (?, ?, ?, ?, ?, ?)"
+            " ON CONFLICT (source, membership) DO UPDATE SET"
+            " generation = excluded.generation, turn = excluded.turn, at = excluded.at, open = excluded.open",
+            (self._source, row, self._generation, turn, place[0] if message else None, self.open),
         )
+        self._reopened.discard(row)
+
+    def _reopen(self, row: int) -> None:
+        """An item of an open unit is shown again, by the unit as it is now."""
+        if row in self._reopened:
+            self._reopened.remove(row)
+            if not self.open:
+                self._db.execute("UPDATE shown SET open = 0 WHERE source = ? AND membership = ?", (self._source, row))
+
+    def forget_open(self) -> None:
+        """Hide what the open unit showed when it was shorter and shows no more: it is something else now."""
+        for row in self._reopened:
+            pos, sub = self._db.execute("SELECT pos, sub FROM membership WHERE row = ?", (row,)).fetchone()
+            self._db.execute("DELETE FROM shown WHERE source = ? AND membership = ?", (self._source, row))
+            if not self._shown_elsewhere(row):
+                self._change(row, (pos, sub), State.HIDDEN)
+        self._reopened.clear()
 
     def hide(self, session: int, item_id: ItemId) -> None:
         """Hide an item in this session."""

@@ -280,6 +280,10 @@ def _fourth(db: sqlite3.Connection) -> None:
 _V5 = """
 -- Where a message stands in the source that shows it; a membership has one place for all its sources.
 ALTER TABLE shown ADD COLUMN at INTEGER;
+
+-- open: shown by lines that are decoded again when the file has grown, so it may prove to be something else.
+ALTER TABLE shown ADD COLUMN open INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX shown_open ON shown (source) WHERE open = 1;
 """
 
 
