@@ -1,6 +1,6 @@
 """Messages of opencode → events: the two shapes a message has, with the same keys for the same things."""
 
-from collections.abc import Iterable
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
@@ -82,28 +82,35 @@ class Conversation:
     shells: set[str] = field(default_factory=set)
     """Messages that only say that the person ran a command of their own: the next one holds it."""
 
-    def message(self, given: Record, parts: Iterable[Record]) -> list[Decoded]:
-        """A message of the first two eras."""
-        read = part(given.raw, MESSAGE) if given.raw is not None else None
-        if read is None:
-            return [_lost(given)]
-        here = _Message(self, given.id, moment(_created(read.time, given.created)))
+    def message(self, given: Record, parts: Sequence[Record]) -> Iterator[list[Decoded]]:
+        """A message of the first two eras: one record for itself, one for each part, and one for what they leave.
+
+        As many when it cannot be read, so that everything else keeps its place.
+        """
         going_back = self.head.revert.message_id == given.id
         self.undone = self.undone or (going_back and not self.head.revert.part_id)
+        read = part(given.raw, MESSAGE) if given.raw is not None else None
+        if read is None or read.role not in ("user", "assistant"):
+            yield [_lost(given) if read is None else Skipped(f"role/{read.role}")]
+            yield from ([] for _ in range(len(parts) + 1))
+            self.undone = self.undone or going_back
+            return
+        here = _Message(self, given.id, moment(_created(read.time, given.created)))
         if read.role == "assistant":
             self._model(here, read)
         for row in parts:
             self.undone = self.undone or (going_back and row.id == self.head.revert.part_id)
+            here.next_record()
             found = part(row.raw, PART) if row.raw is not None else None
             if found is None:
                 here.out.append(_lost(row))
             else:
                 self._part(here, read, found)
+        yield from here.done()
         self.undone = self.undone or going_back
-        return here.done()
 
     def entry(self, given: Record, kind: str) -> list[Decoded]:
-        """A message of the third era; its role is the row's type."""
+        """A message of the third era, one record; its role is the row's type."""
         self.undone = self.undone or self.head.revert.message_id == given.id
         if kind in _SILENT_ENTRIES:
             return []
@@ -125,7 +132,7 @@ class Conversation:
                 here.add(Kind.OUTPUT, read.output, SaidBy.MACHINE)
             case _:
                 here.divider()
-        return here.done()
+        return [event for record in here.done() for event in record]
 
     def _model(self, here: "_Message", read: Message) -> None:
         agent = read.agent or read.mode
@@ -185,12 +192,18 @@ class _Message:
     def __init__(self, conversation: Conversation, its_id: str, time_us: int | None) -> None:
         self.id = its_id
         self.out: list[Decoded] = []
+        """The record that is being made."""
+        self._records = [self.out]
         self._in = conversation
         self._time_us = time_us
         self._counts: dict[Kind, int] = {}
         self._edited: set[str] = set()
         self._touched: list[str] = []
         self._notes: list[str] = []
+
+    def next_record(self) -> None:
+        self.out = []
+        self._records.append(self.out)
 
     def prompt(self, text: str | None) -> None:
         """What was typed; in a sub-agent's session the agent that called it says it."""
@@ -266,23 +279,24 @@ class _Message:
         """Files that changed while the agent worked, whoever changed them."""
         self._touched += files
 
-    def done(self) -> list[Decoded]:
-        """All there is in the message."""
+    def done(self) -> list[list[Decoded]]:
+        """All records of the message."""
+        if self._notes:
+            self._noted("\n".join(self._notes))
+        self.next_record()
         for path in dict.fromkeys(self._touched):
             if path not in self._edited:
                 self.add(Kind.EDIT, "", SaidBy.MACHINE, path=path)
-        if self._notes:
-            self._noted("\n".join(self._notes))
-        return self.out
+        return self._records
 
     def _noted(self, notes: str) -> None:
-        prompts = [n for n, event in enumerate(self.out) if isinstance(event, Item) and event.kind is Kind.PROMPT]
-        if not prompts:
-            self.prompt(notes)
-            return
-        last = self.out[prompts[-1]]
-        assert isinstance(last, Item)
-        self.out[prompts[-1]] = msgspec.structs.replace(last, text=f"{last.text}\n{notes}")
+        """Put the notes of pictures into the last prompt of the message."""
+        for record in reversed(self._records):
+            for n, event in enumerate(record):
+                if isinstance(event, Item) and event.kind is Kind.PROMPT:
+                    record[n] = msgspec.structs.replace(event, text=f"{event.text}\n{notes}")
+                    return
+        self.prompt(notes)
 
     def _count(self, kind: Kind) -> int:
         n = self._counts.get(kind, 0)

@@ -148,9 +148,8 @@ def events(db: sqlite3.Connection, given: Part) -> Iterator[list[Decoded]]:
     # The parts are asked for while this query is open: both see the same state.
     for its_id, raw, size, created in _records(db, tables, "message", wanted, "session_id = ?", session, order):
         rows = _records(db, tables, "part", ("id", *_JSON), "message_id = ?", its_id, "id")
-        yield talk.message(
-            Record(str(its_id), raw, size, created), (Record(str(its), raw, size) for its, raw, size in rows)
-        )
+        there = [Record(str(its), text, length) for its, text, length in rows]
+        yield from talk.message(Record(str(its_id), raw, size, created), there)
 
 
 _JSON = (f"CASE WHEN length(data) <= {RECORD_MAX} THEN data END", "length(data)")

@@ -84,9 +84,8 @@ def events(opened: Document) -> Iterator[list[Decoded]]:
     else:
         messages, parts = folder.parents[1] / "message" / head.id, folder.parents[1] / "part"
     rows = [_record(messages / f"{name}.json", name) for name in _names(messages)]
-    for row in sorted(rows, key=_place):
-        there = (_record(parts / row.id / f"{name}.json", name) for name in _names(parts / row.id))
-        yield talk.message(row, there)
+    for row in _in_order(rows):
+        yield from talk.message(row, [_record(parts / row.id / f"{n}.json", n) for n in _names(parts / row.id)])
 
 
 def _read(opened: Document) -> Session:
@@ -105,7 +104,13 @@ def _record(path: Path, its_id: str) -> Record:
         return Record(its_id, file.read(RECORD_MAX + 1))
 
 
-def _place(row: Record) -> tuple[float, str]:
-    read = part(row.raw, MESSAGE) if row.raw is not None else None
-    created = read.time.created if read and read.time else None
-    return created if created is not None else float("inf"), row.id
+def _in_order(rows: list[Record]) -> list[Record]:
+    """By the time of their making, then by id; one that cannot be read comes where its id would."""
+    last = 0.0
+    placed: list[tuple[float, str, Record]] = []
+    for row in rows:
+        read = part(row.raw, MESSAGE) if row.raw is not None else None
+        created = read.time.created if read and read.time else None
+        last = created if created is not None else last
+        placed.append((last, row.id, row))
+    return [row for _, _, row in sorted(placed, key=lambda place: place[:2])]

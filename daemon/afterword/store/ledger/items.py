@@ -8,6 +8,7 @@ from afterword.domain.ids import ItemId
 from afterword.domain.items import ExitStatus, Kind, SaidBy, Time
 from afterword.redact.text import Redacted
 from afterword.store.ledger import authority, sessions
+from afterword.store.ledger.edits import Edits
 from afterword.store.ledger.ledger import Ledger, RecordKind, pack, unpack
 
 
@@ -54,6 +55,7 @@ class Writer:
         self._before: dict[int, tuple[int, int, int, int, int]] = {}
         self._unsettled = authority.Unsettled(ledger)
         self._touched: set[int] = set()
+        self._edits = Edits(ledger)
         self.open = False
         """Whether what is shown from now on comes from lines that will be decoded again."""
         self._reopened = {
@@ -79,7 +81,7 @@ class Writer:
     def item(self, item: NewItem, session: int) -> int:
         """Store an item, first seen in `session`, or its new edition; returns its row."""
         found = self._db.execute(
-            "SELECT row, rev, time_us, time_flag, text, packed, path, exit_status FROM item WHERE id = ?", (item.id,)
+            "SELECT row, time_us, time_flag, text, packed, path, exit_status FROM item WHERE id = ?", (item.id,)
         ).fetchone()
         if found is None:
             blob, packed = pack(item.text)
@@ -95,10 +97,11 @@ class Writer:
             self._ledger.number(RecordKind.ITEM, new, 1)
             if item.text:
                 self._db.execute("INSERT INTO text_pending (item) VALUES (?)", (new,))
+            self._edits.made(new, owed=bool(item.text))
             self.new_items += 1
             return new
         row: int = found[0]
-        rev, time_us, time_flag, blob, packed, path, exit_status = found[1:]
+        time_us, time_flag, blob, packed, path, exit_status = found[1:]
         old_text = unpack(blob, packed)
         # A fork or an older copy may hold less of a growing answer: there the longer edition stands.
         shorter = len(item.text) < len(old_text) and old_text.startswith(item.text)
@@ -121,31 +124,26 @@ class Writer:
             text = item.text
         if (text, *new_time, new_exit, new_path) == (old_text, time_us, time_flag, exit_status, path):
             return row
+        self._edits.begin(row)
         if text != old_text:
             blob_new, packed_new = pack(text)
             self._db.execute(
                 "UPDATE item SET text = ?, packed = ?, chars = ? WHERE row = ?", (blob_new, packed_new, len(text), row)
             )
-            self._db.execute("INSERT INTO text_pending (item, old, old_packed) VALUES (?, ?, ?)", (row, blob, packed))
+            self._edits.owe(row, blob, packed)
         self._db.execute(
-            "UPDATE item SET rev = ?, time_us = ?, time_flag = ?, exit_status = ?, path = ?, origin = 1 WHERE row = ?",
-            (rev + 1, *new_time, new_exit, new_path, row),
+            "UPDATE item SET time_us = ?, time_flag = ?, exit_status = ?, path = ? WHERE row = ?",
+            (*new_time, new_exit, new_path, row),
         )
-        self._ledger.number(RecordKind.ITEM, row, rev + 1)
-        self._touch_holders(row)
         return row
 
     def finish(self, item_id: ItemId, exit_status: ExitStatus) -> None:
         """Set the exit status of an item that was stored before; without such an item nothing happens."""
-        found = self._db.execute("SELECT row, rev, exit_status FROM item WHERE id = ?", (item_id,)).fetchone()
-        if found is None or found[2] == exit_status or exit_status is None:
+        found = self._db.execute("SELECT row, exit_status FROM item WHERE id = ?", (item_id,)).fetchone()
+        if found is None or found[1] == exit_status or exit_status is None:
             return
-        row, rev, _ = found
-        self._db.execute(
-            "UPDATE item SET exit_status = ?, rev = ?, origin = 1 WHERE row = ?", (exit_status, rev + 1, row)
-        )
-        self._ledger.number(RecordKind.ITEM, row, rev + 1)
-        self._touch_holders(row)
+        self._edits.begin(found[0])
+        self._db.execute("UPDATE item SET exit_status = ? WHERE row = ?", (exit_status, found[0]))
 
     def member(
         self, session: int, item: int, place: tuple[int, int], turn: int | None, state: State, *, message: bool = False
@@ -290,6 +288,15 @@ class Writer:
             for row, pos, sub in rows:
                 self._change(row, (pos, sub), State.ABANDONED)
 
+    def go_back(self, pos: int) -> None:
+        """Everything this source shows at `pos` and after it is about to be shown again, or not any more."""
+        self._db.execute(
+            "UPDATE shown SET generation = ? WHERE source = ? AND generation = ?"
+            " AND membership IN (SELECT m.row FROM shown s JOIN membership m ON m.row = s.membership"
+            "  WHERE s.source = ? AND m.pos >= ?)",
+            (self._generation - 1, self._source, self._generation, self._source, pos),
+        )
+
     def vanish(self, window: int | None = None) -> None:
         """After a whole reading: what this source showed before and no longer does, and no other does, is abandoned.
 
@@ -307,6 +314,8 @@ class Writer:
 
     def settle(self) -> None:
         """Number what really changed, and mark the sessions it changed in."""
+        for edited in self._edits.settle():
+            self._touch_holders(edited)
         for session, item in self._unsettled.settle():
             self._touched.add(session)
             self._touch_holders(item)

@@ -87,6 +87,24 @@ def parts(ledger: Ledger, file_row: int) -> Iterator[Source]:
     return map(_source, ledger.db.execute(f"SELECT {_COLUMNS} FROM source WHERE within = ? ORDER BY row", (file_row,)))
 
 
+def hold_talk(ledger: Ledger, harness: str) -> bool:
+    """Whether anything was found in a harness's files that should be a conversation: lines, or parts."""
+    found = ledger.db.execute(
+        "SELECT 1 FROM source WHERE harness = ? AND (offset > 0 OR within IS NOT NULL) LIMIT 1", (harness,)
+    ).fetchone()
+    return found is not None
+
+
+def shares(ledger: Ledger, row: int) -> bool:
+    """Whether another source shows something of what this one does, so that its places may not be this one's."""
+    found = ledger.db.execute(
+        "SELECT 1 FROM shown s WHERE s.source = ?"
+        " AND EXISTS (SELECT 1 FROM shown o WHERE o.membership = s.membership AND o.source <> s.source) LIMIT 1",
+        (row,),
+    ).fetchone()
+    return found is not None
+
+
 def unread(ledger: Ledger, harness: str) -> tuple[int, int]:
     """(bad, left out) lines or records of a harness, those inside documents and databases included."""
     found: tuple[int, int] = ledger.db.execute(
@@ -202,10 +220,12 @@ def count_trouble(ledger: Ledger, row: int, line: int, reason: str, *, bad: bool
 
 
 def troubles(ledger: Ledger) -> list[tuple[str, int, str]]:
-    """(redacted path, line number, reason) of the lines that could not be read."""
+    """(redacted path, number, reason) of the lines that could not be read; inside a document or database the path is
+    followed by the conversation, and its records are counted."""
     return list(
         ledger.db.execute(
-            "SELECT s.path, t.line, t.reason FROM trouble t JOIN source s ON s.row = t.source ORDER BY 1, 2"
+            "SELECT s.path || CASE s.name WHEN '' THEN '' ELSE ' ' || s.name END, t.line, t.reason"
+            " FROM trouble t JOIN source s ON s.row = t.source ORDER BY 1, 2"
         )
     )
 
