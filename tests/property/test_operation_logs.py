@@ -147,7 +147,8 @@ class Antigravity:
         self.made += 1
         what = self.rng.choice(["prompt", "reply", "reply", "grow", "again", "back", "tool"])
         last = max(self.steps, default=self.first - 1)
-        number, text = last + self.rng.randrange(1, 3), f"Text {self.made}"
+        # No text begins another one: at its place it would be taken for its growth.
+        number, text = last + self.rng.randrange(1, 3), f"Text {self.made}."
         prompts = [n for n, row in self.steps.items() if row["type"] == "USER_INPUT"]
         if what == "prompt" or not self.steps:
             self.write(self.first if not self.steps else number, "USER_EXPLICIT", "USER_INPUT", text)
