@@ -185,7 +185,14 @@ class Intake:
 
     def _ids(self, kind: Kind, key: Key) -> Ids:
         """The ids of a positional key's generations; the first is the plain key's."""
-        return lambda generation: self._id(kind, (*key, f"~{generation}") if generation else key)
+        made: list[ItemId] = []
+
+        def its(generation: int) -> ItemId:
+            while len(made) <= generation:
+                made.append(self._id(kind, (*key, f"~{len(made)}") if made else key))
+            return made[generation]
+
+        return its
 
     def _meant(self, event: Finish | Drop) -> ItemId:
         """The id of the earlier item that an event is about."""
@@ -216,8 +223,9 @@ class Intake:
         session = self._session(event.session)
         time_us, time_flag = self._time(event.time_us, session)
         text = self._redactor.redact(event.text)
+        ids = self._ids(event.kind, event.key or ())
         new = NewItem(
-            id=self._id(event.kind, event.key or ()),
+            id=ids(0),
             kind=event.kind,
             said_by=event.said_by,
             text=text,
@@ -233,7 +241,6 @@ class Intake:
             row = self._writer.item(msgspec.structs.replace(new, id=copied), session)
             self._writer.member(session, row, place, None, State.LIVE, message=True)
         elif event.positional and event.key is not None:
-            ids = self._ids(event.kind, event.key)
             row, replaced = self._places.put(new, session, ids, place, whole=self._again)
             if event.rewinds and (replaced or self._writer.stands_at(place[0], row)):
                 self._writer.rewind(place[0], row)
