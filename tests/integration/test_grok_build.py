@@ -113,7 +113,9 @@ def grok(tmp_path: Path) -> Iterator[Grok]:
 
 def test_an_open_message_grows_in_its_row(grok: Grok) -> None:
     grok.append(grok.prompt("Find the ", 0))
+    assert grok.facts().title == "Find the"
     grok.append(grok.prompt("leak.", 0))
+    assert grok.facts().title == "Find the leak."
     seen = []
     for piece in ("Profiling ", "now", ", wait", " …"):
         grok.append(grok.reply(piece))
@@ -130,6 +132,8 @@ def test_an_open_message_grows_in_its_row(grok: Grok) -> None:
     assert grok.said() == ["Find the leak.", "Profiling now, wait …", "Done."]
     assert grok.said("abandoned") == []
     assert grok.count() == 4
+    grok.append(grok.prompt("Find the leak. Again!", 1))
+    assert grok.facts().title == "Find the leak."
 
 
 def test_no_text_of_anybody_is_kept_to_go_on_from(grok: Grok) -> None:

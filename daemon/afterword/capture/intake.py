@@ -40,6 +40,7 @@ from afterword.store.ledger.tree import Placed, Tree
 
 _YEAR_2000_US = 946_684_800_000_000
 _SESSIONS_REMEMBERED = 32
+_TITLE_MAX = 120
 UNKNOWN_REWIND = "a rewind to a message that is not there abandoned everything before it"
 # Native ids: other rows are found by them, so a person's own patterns must not change them.
 _PLAIN = ("parent", "agent", "spawned_by", "forked_from", "continued_from")
@@ -255,9 +256,14 @@ class Intake:
             state = State.ABANDONED if event.abandoned or (placed and placed.dead) else State.LIVE
             self._writer.member(session, row, place, placed.turn if placed else None, state, message=message)
         if event.kind is Kind.PROMPT and event.said_by is SaidBy.PERSON:
-            facts = self._facts_of(session)
-            if not facts.title_rank and not facts.title:
-                facts.title = _WHITE.sub(" ", text).strip()[:120]
+            self._name_by(_WHITE.sub(" ", text).strip()[:_TITLE_MAX], session, row)
+
+    def _name_by(self, prompt: str, session: int, row: int) -> None:
+        """A session without a title goes by its first prompt, also when that was not all there at first."""
+        facts = self._facts_of(session)
+        grown = bool(facts.title) and prompt != facts.title and prompt.startswith(facts.title)
+        if not facts.title_rank and (not facts.title or (grown and self._writer.first_prompt(session) == row)):
+            facts.title = prompt
 
     def _time(self, given: int | None, session: int) -> tuple[int, Time]:
         """The time an item is filed under, and how far it can be trusted."""

@@ -204,6 +204,15 @@ class Writer:
                 self._change(row, (pos, sub), State.HIDDEN)
         self._reopened.clear()
 
+    def first_prompt(self, session: int) -> int | None:
+        """The first prompt of a session, by its place."""
+        found = self._db.execute(
+            "SELECT m.item FROM membership m JOIN item i ON i.row = m.item WHERE m.session = ? AND i.kind = ?"
+            " ORDER BY m.pos, m.sub LIMIT 1",
+            (session, Kind.PROMPT),
+        ).fetchone()
+        return found[0] if found else None
+
     def hide(self, session: int, item_id: ItemId) -> None:
         """Hide an item in this session."""
         found = self._db.execute(
