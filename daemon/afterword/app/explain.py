@@ -39,10 +39,6 @@ from afterword.domain.events import (
     Message,
     Opened,
     PartsReader,
-    Place,
-    Revert,
-    Rewind,
-    Rollback,
     Row,
     Skipped,
     Unreadable,
@@ -266,7 +262,7 @@ class _Scrub:
                 shown |= {"event": "unknown type", "type": event.record_type}
             case BadLine():
                 shown |= {"event": "bad line", "reason": event.reason}
-            case Row() | Message() | Rewind() | Place() | Rollback() | Revert() | Facts():
+            case _:
                 given = msgspec.to_builtins(event)
                 shown |= {name: value for name, value in given.items() if value is not None}
                 if not isinstance(event, Facts) or event.title is None:
