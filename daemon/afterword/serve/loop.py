@@ -13,7 +13,7 @@ from types import FrameType
 from afterword.app.program import Program
 from afterword.capture.watch import Watcher
 from afterword.domain.errors import AfterwordError
-from afterword.domain.settings import duration_us
+from afterword.domain.settings import duration_us, period_us
 from afterword.serve.desk import Desk
 
 _log = logging.getLogger(__name__)
@@ -31,7 +31,13 @@ class Daemon:
         self._on_event = on_event
         self._watcher = Watcher()
         self._stopping = False
-        self._sweep_s = max(1.0, duration_us(program.config.settings.capture.sweep) / 1e6)
+        settings = program.config.settings
+        self._sweep_s = max(1.0, duration_us(settings.capture.sweep) / 1e6)
+        every_us = period_us(settings.compile.every)
+        self._every_s = every_us / 1e6 if every_us else float("inf")
+        self._next_compile = 0.0 if every_us else float("inf")
+        self._days_left = False
+        """Whether days wait that were due at the last look."""
         self._handled: dict[Path, float] = {}
         self._trailing: dict[Path, float] = {}
         self._failures = 0
@@ -79,11 +85,14 @@ class Daemon:
                     next_write_up = time.monotonic() + self._due_in()
                     self._indexing = True
                 else:
-                    wait = min([next_sweep, next_write_up, *self._trailing.values(), now + self._desk.pause_s]) - now
-                    if self._events(self._watcher.take(0.0 if self._indexing else wait)):
+                    times = [next_sweep, next_write_up, self._next_compile, now + self._desk.pause_s]
+                    wait = max(0.0, min([*times, *self._trailing.values()]) - now)
+                    # Whatever happens in a store comes before the next days and the next slice of the index.
+                    if self._events(self._watcher.take(0.0 if self._indexing or self._days_left else wait)):
                         next_write_up = 0.0
+                    elif self._days_left or now >= self._next_compile:
+                        self._indexing |= self._guard(self._compile)
                     elif self._indexing:
-                        # Whatever happens in a store comes before the next slice of the index.
                         self._indexing = self._guard(self._index)
         finally:
             self._desk.close()
@@ -93,9 +102,11 @@ class Daemon:
         first(self._asked)
         return False
 
-    def _pause(self) -> float:
-        """Until the next look at everything: longer after failures, so that a full disk is no busy loop."""
-        return min(_BACK_OFF_MAX_S, self._sweep_s * 2**self._failures) if self._failures else self._sweep_s
+    def _pause(self, plain_s: float | None = None) -> float:
+        """Until the next look at everything, or after `plain_s`: longer after failures, so that a full disk is no busy
+        loop."""
+        plain_s = self._sweep_s if plain_s is None else plain_s
+        return min(_BACK_OFF_MAX_S, plain_s * 2**self._failures) if self._failures else plain_s
 
     def _due_in(self) -> float:
         due_us = self._program.flush.next_due_us()
@@ -138,10 +149,28 @@ class Daemon:
     def _sweep(self) -> bool:
         done = self._program.ingest(thorough=False, stop=self._asked)
         self._watcher.arm(self._program.capture.views, [self._desk.spool])
-        if self._program.tend(stop=self._asked):
-            self._on_event("articles brought up to date")
+        self._tend()
         self._program.note_watching({str(root): mode for root, mode in self._watcher.modes.items()})
         return done.new_items > 0
+
+    def _compile(self) -> bool:
+        """Compile what is due by `compile.every`, and go on with what a night's look began; whether files changed."""
+        now = time.monotonic()
+        often = now >= self._next_compile
+        if often:
+            self._next_compile = now + self._pause(self._every_s)
+        changed = self._tend(today=often)
+        if often and self._days_left:
+            self._next_compile = now
+        return changed
+
+    def _tend(self, *, today: bool = False) -> bool:
+        self._days_left = False  # what breaks is not tried again at once
+        done = self._program.tend(today=today, stop=self._asked)
+        self._days_left = done.more
+        if done.files:
+            self._on_event("articles brought up to date")
+        return done.files > 0
 
     def _write_up(self) -> bool:
         made, appended = self._program.write_up(stop=self._asked)
