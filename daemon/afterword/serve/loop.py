@@ -4,6 +4,7 @@ import logging
 import os
 import signal
 import sqlite3
+import threading
 import time
 from collections.abc import Callable
 from functools import partial
@@ -43,6 +44,7 @@ class Daemon:
         self._failures = 0
         self._indexing = False
         """Whether there may be something for the index."""
+        self._loaded = threading.Event()
         self._look_soon = False
         self._looked = self._look_took = 0.0
         self._desk = Desk(program, os.environ, self._watcher.wake, self._asked)
@@ -70,6 +72,9 @@ class Daemon:
                 if self._program.capture.views and self._guard(self._desk.turn):
                     next_write_up = 0.0
                 now = time.monotonic()
+                if self._loaded.is_set():
+                    self._loaded.clear()
+                    self._indexing = True
                 if self._look_soon:
                     # Under a storm of new files the looks take at most a part of the time.
                     next_sweep = min(next_sweep, max(now, self._looked + 5 * self._look_took))
@@ -179,7 +184,12 @@ class Daemon:
         return appended > 0
 
     def _index(self) -> bool:
-        return self._program.index.step(_SLICE_S)
+        return self._program.index.step(_SLICE_S, self._index_loaded)
+
+    def _index_loaded(self) -> None:
+        """Called by another thread: what the index waited for is there."""
+        self._loaded.set()
+        self._watcher.wake()
 
     def _guard(self, step: Callable[[], bool]) -> bool:
         """Do a step; what breaks is logged and tried again at the next look, everything else goes on."""
