@@ -134,6 +134,46 @@ def sentence(rng: random.Random, length: int = 9) -> str:
     return f"{words[0].capitalize()} {' '.join(words[1:])} {rng.getrandbits(24):06x}."
 
 
+TROUBLES = tuple(
+    "TimeoutError ManifestMismatchError EADDRINUSE SSL_ERROR_SYSCALL KeyError BrokenPipeError ENOSPC".split()  # noqa: SIM905
+)
+
+
+def telling_session(rng: random.Random, first: datetime, days: int) -> ClaudeSession | CodexSession:
+    """A session on one of `days` days from `first` on, in which something is found out and decided: what articles are
+    made of. It may go on after a pause, take a part of itself back, and tell what another one told before."""
+    cwd = f"/srv/{rng.choice(('orchard-api', 'orchard-web'))}"
+    session: ClaudeSession | CodexSession = (
+        ClaudeSession(rng, cwd=cwd) if rng.random() < 0.6 else CodexSession(rng, cwd=cwd)
+    )
+    session.clock = first + timedelta(days=rng.randrange(days), hours=8, minutes=rng.randrange(500))
+    for part in range(rng.randrange(1, 4)):
+        if part:
+            session.pause(rng.choice((35, 50, 90)))
+        what, beside, trouble = rng.choice(WORDS[:14]), rng.choice(WORDS[:14]), rng.choice(TROUBLES)
+        fork = session.parent if isinstance(session, ClaudeSession) else None
+        session.prompt(f"The {what} fails with {trouble} in the {beside}, find out why. {sentence(rng)}")
+        session.command(f"pytest -q tests/{what}", f"{trouble}: {sentence(rng, 20)}", failed=True)
+        session.reply(
+            f"The root cause is that the {what} shares one {beside} with every other job, so {trouble} comes up.\n\n"
+            f"Decision: every job gets a {beside} of its own, because the {what} is not safe to share."
+            f" {sentence(rng, 12)}\n\n"
+            f"Lesson learned: a shared {beside} is a race when two jobs use the same {what}; look for {trouble} first."
+        )
+        session.command(f"pytest -q tests/{what}", f"{rng.randrange(5, 90)} passed")
+        if rng.random() < 0.2:
+            if isinstance(session, ClaudeSession) and fork:
+                session.prompt(sentence(rng), parent=fork)
+                session.reply(f"We decided to keep the {what}. {sentence(rng, 14)}")
+            elif isinstance(session, CodexSession):
+                session.add("event_msg", type="thread_rolled_back", num_turns=1)
+        if rng.random() < 0.2:
+            session.compact()
+    session.prompt(f"Thanks, and remember the {rng.choice(WORDS[:14])}. {sentence(rng)}")
+    session.reply(f"Noted. {sentence(rng)}")
+    return session
+
+
 def busy_session(rng: random.Random, parts: int) -> ClaudeSession | CodexSession:
     """A session with `parts` stretches: prompts, replies, commands, rewinds, rollbacks, compactions, pauses."""
     session: ClaudeSession | CodexSession = ClaudeSession(rng) if rng.random() < 0.6 else CodexSession(rng)

@@ -89,7 +89,6 @@ class Compile:
         results: dict[str, DayResult] = {}
         changed: dict[ArticleUid, Article] = {}
         last = max(state.records, default="")
-        undone = state.undo(last) if last in todo else False
         older: dict[str, BuildRecord] = {}
         for done, day in enumerate(todo):
             if stop():
@@ -105,15 +104,17 @@ class Compile:
                 _log.warning("a day could not be compiled, it stays pending", extra={"day": day})
                 results[day] = DayResult(day, "failed", err.message)
                 continue
-            if day < last or (day == last and (older or not undone)):
+            if day < last or (day == last and (older or not state.undo(day))):
                 older[day] = record
                 continue
             if older:
-                self._settle(state, older, results, changed, dry=dry)
+                if not self._settle(state, older, results, changed, dry=dry, stop=stop):
+                    break
                 older = {}
             self._store(state, {day: record}, state.on_top(day, record), results, changed, dry=dry)
-        if older:
-            self._settle(state, older, results, changed, dry=dry)
+        else:  # not stopped
+            if older:
+                self._settle(state, older, results, changed, dry=dry, stop=stop)
         on_progress(len(todo), len(todo))
         return Outcome(tuple(results[day] for day in todo if day in results), changed)
 
@@ -125,10 +126,15 @@ class Compile:
         changed: dict[ArticleUid, Article],
         *,
         dry: bool,
-    ) -> None:
-        """Days before the newest one changed: the fold runs once more over all builds."""
-        after, records = state.again(older)
-        self._store(state, {day: records[day] for day in older}, (after, records), results, changed, dry=dry)
+        stop: Callable[[], bool],
+    ) -> bool:
+        """Days before the newest one changed: the fold runs once more over all builds; False when `stop` ended it."""
+        folded = state.again(older, stop)
+        if folded is None:
+            return False
+        _, records = folded
+        self._store(state, {day: records[day] for day in older}, folded, results, changed, dry=dry)
+        return True
 
     def _store(
         self,

@@ -242,6 +242,7 @@ class Index:
         known = self._manifest.known(self._embedder.signature, [chunk.hash for chunk in chunks])
         missing = list({chunk.hash: chunk for chunk in chunks if chunk.hash not in known}.values())
         if missing and not self._prepared():
+            self._open(build)  # what is embedded will be written: both are loaded at the same time
             return False
         while missing:
             batch, missing = missing[:_EMBED_AT_ONCE], missing[_EMBED_AT_ONCE:]

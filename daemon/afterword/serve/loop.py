@@ -39,6 +39,8 @@ class Daemon:
         self._next_compile = 0.0 if every_us else float("inf")
         self._days_left = False
         """Whether days wait that were due at the last look."""
+        self._compiled = False
+        """Whether days were compiled since the last slice of the index: the two take turns."""
         self._handled: dict[Path, float] = {}
         self._trailing: dict[Path, float] = {}
         self._failures = 0
@@ -58,6 +60,11 @@ class Daemon:
         """Whether to stop; long steps ask it between two pieces, which is also their sign of life."""
         self._desk.alive()
         return self._stopping
+
+    def _between(self) -> bool:
+        """The same between two pieces of a compile, which takes seconds in all: what agents wrote meanwhile is read."""
+        self._events(self._watcher.take(0.0))
+        return self._asked()
 
     def run(self, first: Callable[[Callable[[], bool]], None] = lambda _stop: None) -> None:
         """Watch, until `stop`. `first` is done with the door open, before the first look; it is told when to stop."""
@@ -95,10 +102,12 @@ class Daemon:
                     # Whatever happens in a store comes before the next days and the next slice of the index.
                     if self._events(self._watcher.take(0.0 if self._indexing or self._days_left else wait)):
                         next_write_up = 0.0
-                    elif self._days_left or now >= self._next_compile:
+                    elif (self._days_left or now >= self._next_compile) and not (self._indexing and self._compiled):
                         self._indexing |= self._guard(self._compile)
+                        self._compiled = True
                     elif self._indexing:
                         self._indexing = self._guard(self._index)
+                        self._compiled = False
         finally:
             self._desk.close()
             self._watcher.stop()
@@ -160,18 +169,16 @@ class Daemon:
 
     def _compile(self) -> bool:
         """Compile what is due by `compile.every`, and go on with what a night's look began; whether files changed."""
-        now = time.monotonic()
-        often = now >= self._next_compile
-        if often:
-            self._next_compile = now + self._pause(self._every_s)
-        changed = self._tend(today=often)
-        if often and self._days_left:
-            self._next_compile = now
-        return changed
+        often = time.monotonic() >= self._next_compile
+        try:
+            return self._tend(today=often)
+        finally:
+            if often and not self._days_left:
+                self._next_compile = time.monotonic() + self._pause(self._every_s)
 
     def _tend(self, *, today: bool = False) -> bool:
         self._days_left = False  # what breaks is not tried again at once
-        done = self._program.tend(today=today, stop=self._asked)
+        done = self._program.tend(today=today, stop=self._between)
         self._days_left = done.more
         if done.files:
             self._on_event("articles brought up to date")
