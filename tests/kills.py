@@ -97,15 +97,21 @@ SECTION = re.compile(r"^### Session .*?^%% /afterword (\S+) %%$", re.MULTILINE |
 
 
 def newest(home: Home) -> dict[str, str]:
-    """The text of the newest revision of every section in the daily notes; each must stand there whole and once."""
+    """The text of the newest revision of every section in the daily notes that is not withdrawn; each must stand there
+    whole and once."""
     text = home.daily()
     starts = re.findall(r"^%% afterword (s-[0-9a-f]{12}(?:-r\d+)?) (?!withdrawn)", text, re.MULTILINE)
     ends = re.findall(r"^%% /afterword (\S+) %%$", text, re.MULTILINE)
     assert starts == ends
     assert len(starts) == len(set(starts))
     found: dict[str, tuple[int, str]] = {}
+    last: dict[str, int] = {}
     for match in SECTION.finditer(text):
         key, _, rev = match[1].partition("-r")
         body = re.sub(r"\^?s-[0-9a-f]{12}(-r\d+)?|^replaces .*\n", "", match[0], flags=re.MULTILINE)
         found[key] = max(found.get(key, (0, "")), (int(rev or 1), body))
+        last[key] = match.start()
+    for gone in re.finditer(r"^%% afterword (s-[0-9a-f]{12}) withdrawn ", text, re.MULTILINE):
+        if last[gone[1]] < gone.start():
+            del found[gone[1]]
     return {key: body for key, (_, body) in found.items()}
