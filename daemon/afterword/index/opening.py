@@ -3,7 +3,6 @@
 That takes seconds. An owner that cannot wait has it done by another thread.
 """
 
-import contextlib
 import logging
 import threading
 from collections.abc import Callable
@@ -92,15 +91,24 @@ class Store:
         keeper.remove(self._folder)
 
     def _let_go(self) -> bool:
-        if self._opening is not None:
-            with contextlib.suppress(keeper.StoreFailed, OSError, TimeoutError):
-                # A child that is not up by then ends when it finds nobody to talk to.
-                self.keeper, _ = self._opening.result(_CLOSE_WAIT_S)
-            self._opening = None
+        opening, self._opening = self._opening, None
+        if opening is not None:
+            try:
+                self.keeper, _ = opening.result(_CLOSE_WAIT_S)
+            except TimeoutError:
+                opening.add_done_callback(_close)
+            except (keeper.StoreFailed, OSError):
+                pass  # it was not opened
         held, self.keeper = self.keeper, None
         if held is not None:
             held.close()
         return held is not None
+
+
+def _close(opening: "Future[tuple[Keeper, bool]]") -> None:
+    """Close what nobody waits for any more."""
+    if opening.exception() is None:
+        opening.result()[0].close()
 
 
 def _nobody() -> None:
