@@ -108,7 +108,7 @@ def test_kills_while_days_are_compiled_and_indexed_leave_no_difference(
     home.run("up", "--once", "--settle", "0")
     assert home.vault_bytes() == first
     check_index(home)
-    assert home.json("search", "shared race")["results"]
+    assert home.json("search", "temporary folder")["results"]
 
 
 def check_equal(home: Home, calm: Home) -> None:
