@@ -182,6 +182,7 @@ class Daemon:
         self._days_left = done.more
         if done.files:
             self._on_event("articles brought up to date")
+        self._program.ready.sync()
         return done.files > 0
 
     def _write_up(self) -> bool:
