@@ -41,6 +41,8 @@ class Daemon:
         """Whether days wait that were due at the last look."""
         self._compiled = False
         """Whether days were compiled since the last slice of the index: the two take turns."""
+        self._captured = False
+        """Whether something was read in the midst of a compile, so that it is written up after it."""
         self._handled: dict[Path, float] = {}
         self._trailing: dict[Path, float] = {}
         self._failures = 0
@@ -63,7 +65,7 @@ class Daemon:
 
     def _between(self) -> bool:
         """The same between two pieces of a compile, which takes seconds in all: what agents wrote meanwhile is read."""
-        self._events(self._watcher.take(0.0))
+        self._captured |= self._events(self._watcher.take(0.0))
         return self._asked()
 
     def run(self, first: Callable[[Callable[[], bool]], None] = lambda _stop: None) -> None:
@@ -82,6 +84,9 @@ class Daemon:
                 if self._loaded.is_set():
                     self._loaded.clear()
                     self._indexing = True
+                if self._captured:
+                    self._captured = False
+                    next_write_up = 0.0
                 if self._look_soon:
                     # Under a storm of new files the looks take at most a part of the time.
                     next_sweep = min(next_sweep, max(now, self._looked + 5 * self._look_took))
