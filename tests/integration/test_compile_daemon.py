@@ -105,6 +105,32 @@ def test_the_stores_come_between_the_days_of_a_long_run(home: Home, monkeypatch:
         assert program.ledger.head(1) == before
 
 
+def test_what_a_person_just_saved_is_left_alone_and_what_we_wrote_is_not(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def notes() -> dict[Path, bytes]:
+        return {path: path.read_bytes() for path in (home.vault / "knowledge/concepts").glob("*.md")}
+
+    def compiled(seeds: range) -> bool:
+        """Compile six days with more sessions; whether notes that were there changed."""
+        before = notes()
+        for seed in seeds:
+            tell(home, seed % 6, seed)
+        program.ingest(thorough=True)
+        program.write_up()
+        program.compiling.run(patient=True)
+        return any(notes()[path] != data for path, data in before.items())
+
+    with opened(home, monkeypatch) as program:  # with the system's clock: the files are new
+        compiled(range(0))
+        assert compiled(range(100, 106))
+        assert not program.compiling.owed()
+        for path, data in notes().items():
+            path.write_bytes(data + b"\nMine.\n")
+        assert not compiled(range(200, 206))
+        assert program.compiling.owed()
+
+
 def test_a_day_that_is_unchanged_keeps_its_articles_when_a_newer_one_is_added(tmp_path: Path) -> None:
     home, calm = Home(tmp_path / "home"), Home(tmp_path / "calm")
     for each in (home, calm):
