@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -13,6 +14,7 @@ from afterword.app.config import Config
 from afterword.capture.vault_watch import Seen, VaultWatch
 from afterword.compile.build import Compile, DayResult
 from afterword.compile.engine import Engine
+from afterword.compile.same import texts_compared
 from afterword.domain.articles import Article, Current, Edits, laid_over
 from afterword.domain.clock import DAY_US, Clock, Zones
 from afterword.domain.errors import UsageError
@@ -23,6 +25,9 @@ from afterword.store.knowledge_pages import KnowledgePages
 from afterword.store.ledger import article_files, articles
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.notes import read_card
+
+if TYPE_CHECKING:
+    from afterword.index.nearness import Nearness
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _LOOK_AGAIN_S = 2.0
@@ -43,7 +48,14 @@ class Compiling:
     """Compiles days into the vault. Without a vault the articles are in the ledger alone."""
 
     def __init__(
-        self, config: Config, ledger: Ledger, redactor: Redactor, engine: Engine, zones: Zones, clock: Clock
+        self,
+        config: Config,
+        ledger: Ledger,
+        redactor: Redactor,
+        engine: Engine,
+        zones: Zones,
+        clock: Clock,
+        nearness: "Nearness | None" = None,
     ) -> None:
         settings = config.settings
         self._ledger = ledger
@@ -52,7 +64,8 @@ class Compiling:
         self._at = settings.compile.at
         self._daily = settings.vault.daily
         self._vault = config.vault
-        self._compile = Compile(ledger, redactor, engine, min_words=settings.compile.min_words)
+        self._nearness = nearness
+        self._compile = Compile(ledger, redactor, engine, min_words=settings.compile.min_words, meaning=nearness)
         knowledge = settings.vault.knowledge
         self._watch = self._notes = self._pages = None
         if self._vault:
@@ -110,6 +123,8 @@ class Compiling:
         seen = Seen() if dry else self.look(again=not patient)
         wanted = self._compile.due() if days is None else list(days)
         done = self._compile.run(wanted, again=again, dry=dry, on_progress=on_progress, stop=stop)
+        if self._nearness and not dry and any(day.state != "unchanged" for day in done.days):
+            self._nearness.keep(texts_compared(articles.stored(self._ledger).values()))
         titles = {each.uid: each.article.title for each in articles.current(self._ledger)}
         titles |= {uid: article.title for uid, article in done.changed.items() if uid not in titles}
         if dry:

@@ -66,9 +66,12 @@ class Program:
             gap_us=duration_us(settings.segment.gap),
             settle_us=self.settle_us,
         )
-        self.compiling = Compiling(config, ledger, self.redactor, Extractive(), self.zones, self.clock)
         self.notes = DailyNotes(self.vault, settings.vault.daily, ledger, self.redactor) if self.vault else None
         self.index = Indexing(config, ledger, self.redactor, LedgerArticles(ledger, self.zones))
+        self.nearness = self.index.nearness()
+        self.compiling = Compiling(
+            config, ledger, self.redactor, Extractive(), self.zones, self.clock, nearness=self.nearness
+        )
 
     def ingest(
         self,
@@ -144,6 +147,8 @@ class Program:
 
     def close(self) -> None:
         self.index.close()
+        if self.nearness:
+            self.nearness.close()
         self.text.close()
         self.ledger.close()
 

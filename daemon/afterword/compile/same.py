@@ -1,8 +1,8 @@
-"""Whether two articles tell the same matter: only where the words or the meaning agree, and no name or number differs."""
+"""Whether two articles tell the same matter: where words or meaning agree, and no name or number differs."""
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Protocol
 
 import msgspec
@@ -17,8 +17,10 @@ _TWICE: Final = (0.40, 0.20)
 """Two points that agree, each with another one, at least so much: enough for articles that tell more than one thing."""
 _NAMED: Final = 0.14
 """The likeness of the whole that is enough for two with the same title."""
-_CONTRAST: Final = 0.28
-"""Points at least this alike that name different numbers or places tell two facts in similar words."""
+_CONTRAST: Final = 0.45
+"""Points at least this alike that name different numbers or things tell two facts in similar words."""
+_AMOUNTS: Final = 0.28
+"""The same for spans of time, and for staging and production."""
 _OPPOSITES: Final = tuple(
     frozenset(map(fold, row.split()))
     for row in (
@@ -34,7 +36,8 @@ _MEANT: Final = 0.58
 """Two tellings at least this alike by meaning tell one matter, if two of their points are as near as `_MEANT_POINT`.
 Of 3,000 pairs of different matters the nearest was at 0.54."""
 _MEANT_POINT: Final = 0.52
-_MEANT_CONTRAST: Final = 0.40
+_MEANT_CONTRAST: Final = 0.60
+_MEANT_AMOUNTS: Final = 0.40
 NEAR: Final = 0.50
 """From this likeness by meaning on two articles are compared at all."""
 _NUMBER = re.compile(r"(?<![\w.])\d[\d.,]*\w*|\b[A-Z]\w*\d\b")
@@ -107,6 +110,14 @@ def profile_of(article: Article | Proposal, *names: str) -> Profile:
     )
 
 
+def texts_compared(articles: Iterable[Article]) -> Iterator[str]:
+    """Every text of some articles that is compared by meaning."""
+    for article in articles:
+        profile = profile_of(article)
+        yield from profile.told
+        yield from profile.texts
+
+
 def things(text: str) -> frozenset[str]:
     """The names in a text that can only be a thing's: `created_at`, `orders.name`, `startupProbe`, `API_KEY`."""
     return frozenset(found.casefold() for found in _NAMED_THING.findall(text))
@@ -157,7 +168,7 @@ def _by_words(one: Profile, other: Profile, likeness: Likeness) -> float:
     enough = any(whole >= floor and best >= point for floor, point in _ENOUGH)
     if not enough and not (best >= _TWICE[0] and second >= _TWICE[1]):
         return 0.0
-    if any(near >= _CONTRAST and _contrast(one, n, other, m) for near, n, m in pairs):
+    if any(_contrast(one, n, other, m, names=near >= _CONTRAST) for near, n, m in pairs if near >= _AMOUNTS):
         return 0.0
     return whole + best
 
@@ -171,7 +182,7 @@ def _by_meaning(one: Profile, other: Profile, meaning: Meaning) -> float:
     rows = meaning.alike(one.texts, other.texts)
     pairs = _matched((near, n, m) for n, row in enumerate(rows) for m, near in enumerate(row))
     if pairs[0][0] < _MEANT_POINT or any(
-        near >= _MEANT_CONTRAST and _contrast(one, n, other, m) for near, n, m in pairs
+        _contrast(one, n, other, m, names=near >= _MEANT_CONTRAST) for near, n, m in pairs if near >= _MEANT_AMOUNTS
     ):
         return 0.0
     return whole + pairs[0][0]
@@ -193,14 +204,39 @@ def _matched(pairs: Iterable[tuple[float, int, int]]) -> list[tuple[float, int, 
     return found
 
 
-def _contrast(one: Profile, n: int, other: Profile, m: int) -> bool:
-    """Whether two points differ where it counts: each has a number or a thing's name the other lacks and they share
-    none, or one says staging and the other production."""
-    if one.numbers[n] - other.numbers[m] and other.numbers[m] - one.numbers[n]:
-        return True
-    if one.things[n] and other.things[m] and not _shares(one.things[n], other.things[m]):
-        return True
+def _contrast(one: Profile, n: int, other: Profile, m: int, *, names: bool) -> bool:
     mine, theirs = set(one.points[n]), set(other.points[m])
+    # A name that the other article has elsewhere is no difference.
+    here, there = frozenset().union(*one.things), frozenset().union(*other.things)
+    own = one.things[n] if one.things[n] - there else frozenset()
+    others = other.things[m] if other.things[m] - here else frozenset()
+    return _differ((one.numbers[n], own, mine), (other.numbers[m], others, theirs), names=names)
+
+
+def differs(one: str, other: str) -> bool:
+    """Whether two sentences differ where it counts: each has a number or a thing's name the other lacks, or one says
+    staging and the other production."""
+    return _differ(
+        (_numbers(one), things(one), set(counted(one, pairs=False))),
+        (_numbers(other), things(other), set(counted(other, pairs=False))),
+        names=True,
+    )
+
+
+def _differ(
+    one: tuple[frozenset[str], frozenset[str], set[str]],
+    other: tuple[frozenset[str], frozenset[str], set[str]],
+    *,
+    names: bool,
+) -> bool:
+    for spelled in (False, True) if names else (True,):
+        # "five seconds" and "5000" may be one, "five seconds" and "one hour" are not.
+        here, there = ({x for x in row[0] if (" " in x) is spelled} for row in (one, other))
+        if here - there and there - here:
+            return True
+    if names and one[1] and other[1] and not _shares(one[1], other[1]):
+        return True
+    mine, theirs = one[2], other[2]
     return any((row & mine) - theirs and (row & theirs) - mine for row in _OPPOSITES)
 
 

@@ -10,22 +10,24 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from afterword.index.embedder import CHARS_MAX, Embedder, Matrix
+if TYPE_CHECKING:
+    # numpy is loaded when something is compared: every command that writes makes one of these.
+    from afterword.index.embedder import Embedder, Matrix
 
 FILE = "vectors.db"
 _UNKNOWN = re.compile(r"[\u0370-\u03ff\u0530-\u05ff\u0700-\u0dff\u0f00-\u10ff\u1200-\u137f\u1780-\u18af]")
 """Letters of scripts the local model never learned: all their texts look alike to it."""
 _LETTER = re.compile(r"[^\W\d_]")
 _AT_ONCE = 500
+_CHARS_MAX = 2_000
 
 
 class Nearness:
     """Fills the `Meaning` of compile. `embedder` is only asked for when a text is new."""
 
-    def __init__(self, folder: Path, signature: str, embedder: Callable[[], Embedder]) -> None:
+    def __init__(self, folder: Path, signature: str, embedder: Callable[[], "Embedder"]) -> None:
         self.signature = signature
         self._path = folder / FILE
         self._embedder = embedder
@@ -34,6 +36,8 @@ class Nearness:
 
     def alike(self, ones: Sequence[str], others: Sequence[str]) -> Sequence[Sequence[float]]:
         """A row for each of `ones`: how near each of `others` is; 0 where a text is in a script nobody taught us."""
+        import numpy as np  # noqa: PLC0415
+
         if not ones or not others:
             return [[] for _ in ones]
         left, right = self._matrix(ones), self._matrix(others)
@@ -58,7 +62,9 @@ class Nearness:
             self._db.close()
             self._db = None
 
-    def _matrix(self, texts: Sequence[str]) -> Matrix:
+    def _matrix(self, texts: Sequence[str]) -> "Matrix":
+        import numpy as np  # noqa: PLC0415
+
         keys = [self._key(text) for text in texts]
         self._load({key: text for key, text in zip(keys, texts, strict=True) if key not in self._held})
         rows = [self._held[key] for key in keys]
@@ -67,6 +73,8 @@ class Nearness:
         return np.stack([blank if row is None else row for row in rows])
 
     def _load(self, missing: dict[bytes, str]) -> None:
+        import numpy as np  # noqa: PLC0415
+
         for key in [key for key, text in missing.items() if not known(text)]:
             self._held[key] = None
             del missing[key]
@@ -90,7 +98,7 @@ class Nearness:
                 self._held[key] = half.astype(np.float32)
 
     def _key(self, text: str) -> bytes:
-        said = text[:CHARS_MAX].encode("utf-8", "surrogatepass")
+        said = text[:_CHARS_MAX].encode("utf-8", "surrogatepass")
         return hashlib.blake2b(said, digest_size=16, person=self.signature.encode()[:16]).digest()
 
     def _opened(self) -> sqlite3.Connection:
