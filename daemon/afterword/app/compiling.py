@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from afterword.app.config import Config
+from afterword.capture.section_watch import SectionWatch
 from afterword.capture.vault_watch import Seen, VaultWatch
 from afterword.compile.build import Compile, DayResult
 from afterword.compile.engine import Engine
@@ -67,23 +68,29 @@ class Compiling:
         self._nearness = nearness
         self._compile = Compile(ledger, redactor, engine, min_words=settings.compile.min_words, meaning=nearness)
         knowledge = settings.vault.knowledge
-        self._watch = self._notes = self._pages = None
+        self._watch = self._sections = self._notes = self._pages = None
         if self._vault:
             self._watch = VaultWatch(self._vault, knowledge, ledger, redactor)
+            self._sections = SectionWatch(self._vault, self._daily, ledger, redactor)
             self._notes = ArticleNotes(self._vault, self._daily, knowledge, ledger, redactor)
             self._pages = KnowledgePages(self._vault, knowledge, ledger, redactor, self._notes)
 
     def look(self, *, again: bool = False, sleep: Callable[[float], None] = time.sleep) -> Seen:
-        """Take in what people did to the articles. With `again`, what vanished is looked for a second time at once."""
+        """Take in what people did to sections and articles. With `again`, what vanished is looked for once more."""
         if self._watch is None or self._notes is None:
             return Seen()
         self._notes.recover()
+        self.look_at_sections()
         seen = self._watch.look(self._today())
         if seen.waiting and again:
             sleep(_LOOK_AGAIN_S)
             later = self._watch.look(self._today())
             seen = msgspec.structs.replace(later, edited=seen.edited + later.edited, moved=seen.moved + later.moved)
         return seen
+
+    def look_at_sections(self) -> int:
+        """Take in what people changed inside the sections of daily notes: those days are due again."""
+        return self._sections.look() if self._sections else 0
 
     def days(self, *, files: Sequence[str] = (), since: str | None = None, everything: bool = False) -> list[str]:
         """The days that are meant by the words of a command; all that are new or changed when there are none.
@@ -93,6 +100,7 @@ class Compiling:
         """
         if files:
             return sorted({self._day_of(name) for name in files})
+        self.look_at_sections()
         every = self._compile.all_days() if everything or since else self._compile.due()
         if since is None:
             return every
@@ -171,6 +179,7 @@ class Compiling:
 
     def nightly(self, *, stop: Callable[[], bool] = lambda: False) -> Compiled:
         """The nightly run: every new or changed day that is over."""
+        self.look_at_sections()
         done = self.run([day for day in self._compile.due() if day < self._today()], patient=True, stop=stop)
         if not stop():
             self._remember("nightly_us")

@@ -22,9 +22,10 @@ from afterword.compile.validate import points_of, valid
 from afterword.domain.articles import MAX_PER_DAY, MIN_PER_DAY, Article, CompileInput, Proposal, SectionText
 from afterword.domain.errors import AfterwordError
 from afterword.domain.ids import ArticleUid, SegmentKey
+from afterword.domain.section_edits import laid_over
 from afterword.redact.redactor import Redactor
 from afterword.store import faults
-from afterword.store.ledger import articles, registers, segments, sessions
+from afterword.store.ledger import articles, registers, section_edits, segments, sessions
 from afterword.store.ledger.articles import BuildRecord
 from afterword.store.ledger.ledger import Ledger
 
@@ -207,7 +208,8 @@ class Compile:
         return kept
 
     def _sections(self) -> dict[str, tuple[SectionText, ...]]:
-        """The newest sections by day."""
+        """The newest sections by day, with people's edits laid over."""
+        edits = section_edits.every(self._ledger)
         titles: dict[str, str] = {}
         found: dict[str, list[SectionText]] = {}
         for register, record in segments.sections(self._ledger):
@@ -216,16 +218,19 @@ class Compile:
             if record.session not in titles:
                 held = sessions.load(self._ledger, "WHERE s.id = ?", (record.session,))
                 titles[record.session] = held[0].facts.title if held and held[0].facts.title_rank else ""
+            key = SegmentKey(register.key)
+            digest, written = laid_over(record.digest, edits[key]) if key in edits else (record.digest, ())
             found.setdefault(record.day, []).append(
                 SectionText(
-                    SegmentKey(register.key),
+                    key,
                     record.day,
                     record.time,
                     record.harness,
                     record.project,
                     record.session,
                     titles[record.session],
-                    record.digest,
+                    digest,
+                    written,
                 )
             )
         return {day: tuple(sorted(row, key=lambda s: (s.time, s.key))) for day, row in found.items()}

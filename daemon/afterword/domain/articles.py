@@ -92,8 +92,9 @@ class Proposal(msgspec.Struct, frozen=True, omit_defaults=True):
         return article_uid(self.points[0].section, self.points[0].quote)
 
 
-class SectionText(msgspec.Struct, frozen=True):
-    """A section as compile sees it. `session` is the session's id, `title` its given title or nothing."""
+class SectionText(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A section as compile sees it, a person's edits laid over. `session` is the session's id, `title` its given title
+    or nothing. `written` are the texts a person wrote into it: they prove themselves."""
 
     key: SegmentKey
     day: str
@@ -103,6 +104,7 @@ class SectionText(msgspec.Struct, frozen=True):
     session: str
     title: str
     digest: Digest
+    written: tuple[str, ...] = ()
 
 
 class Known(msgspec.Struct, frozen=True):
