@@ -156,6 +156,8 @@ def pairs() -> list[tuple[bool, str, Profile, Profile]]:
     for block in PAIRS.read_text().split("\n= ")[1:]:
         head, _, rest = block.partition("\n")
         verdict, _split, name = head.split(" ", 2)
+        if verdict == "supersedes":
+            continue
         sides = []
         for side in rest.split("\nB: "):
             title, *lines = [line for line in side.removeprefix("A: ").strip().split("\n") if line]

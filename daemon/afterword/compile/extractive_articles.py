@@ -111,15 +111,10 @@ def _details(topic: Topic, points: Sequence[Statement], everything: Sequence[Sta
 def _around(rest: Sequence[Statement], points: Sequence[Statement]) -> list[Statement]:
     """How a session began, and what was said beside a lesson that stands apart from its main matter."""
     items = {item for s in points for item in s.items}
+    words = {word for s in points for word in s.words if not is_light(word)}
     began = [s for s in rest if s.role == "context"][:1]
-    return (
-        began
-        + [s for s in rest if s.role != "context" and items & set(s.items) and s.words.keys() & _words(points)][:2]
-    )
-
-
-def _words(points: Sequence[Statement]) -> set[str]:
-    return {word for s in points for word in s.words if not is_light(word)}
+    beside = [s for s in rest if s.role != "context" and items & set(s.items) and words & s.words.keys()]
+    return began + beside[:2]
 
 
 def _flowing(texts: Iterable[str]) -> str:

@@ -18,12 +18,16 @@ _INSTEAD: Final = (
     r"|au lieu de|à la place de|en lugar de|en vez de|invece di|al posto di|em vez de|במקום"
 )
 # Each finds, as `old`, the thing whose place is taken.
-_VERBS: Final = r"(?:use|keep|run|store|need|rely on|go through|with|in|on)"
+_VERBS: Final = (
+    r"(?:(?:used?|uses|keeps?|kept|runs?|stored?|needs?|sent|made|goes|go|rely|through|with|in|on|from|by|at)\s+)*"
+)
+    r"(?:(?:used?|uses|keeps?|kept|runs?|stored?|needs?|sent|made|goes|go|rely|through|with|in|on|from|by|at)\s+)*"
+)
 _CUES: Final = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         rf"\b(?:{_INSTEAD})\s+(?P<old>.{{2,60}}?){_END}",
-        rf"\bno longer\s+{_VERBS}?\s*(?P<old>.{{2,60}}?){_END}",
+        rf"\bno longer\s+{_VERBS}(?P<old>.{{2,60}}?){_END}",
         r"\b(?:mov|switch|migrat|chang)(?:e|ed|ing)?\b.{0,40}?\bfrom\s+(?P<old>.{2,40}?)\s+to\b",
         rf"\b(?:drop(?:ped)?|retired?|give up|gave up|got? rid of|reverted)\s+(?P<old>.{{2,40}}?){_END}",
         r"(?P<old>[^.,;]{2,40}?)\s+(?:is|are|was|were)\s+replaced by",
@@ -65,7 +69,7 @@ def replaces(new: Sequence[Claim], old: Sequence[Claim]) -> dict[int, int]:
                 continue
             thing = max(named, key=len)
             subject = (about & before) - thing - {word for word in about if is_light(word)}
-            if len(subject) >= _COMMON_LEAST and not _content(_affirmed(claim.text)) >= thing:
+            if len(subject) >= _COMMON_LEAST and not _content(_affirmed(_without_things(claim.text))) >= thing:
                 found[n] = m
                 break
     return found
@@ -74,6 +78,13 @@ def replaces(new: Sequence[Claim], old: Sequence[Claim]) -> dict[int, int]:
 def replaced_things(text: str) -> list[frozenset[str]]:
     """The words of each thing a sentence says is replaced."""
     return [_content(match["old"]) for cue in _CUES for match in cue.finditer(text)]
+
+
+def _without_things(text: str) -> str:
+    """A sentence without the things it says are replaced."""
+    for cue in _CUES:
+        text = cue.sub(lambda match: match[0].replace(match["old"], " "), text)
+    return text
 
 
 def _settles(claim: Claim) -> bool:

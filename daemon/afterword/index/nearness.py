@@ -31,6 +31,7 @@ class Nearness:
         self.signature = signature
         self._path = folder / FILE
         self._embedder = embedder
+        self._made: Embedder | None = None
         self._held: dict[bytes, Matrix | None] = {}
         self._db: sqlite3.Connection | None = None
 
@@ -90,7 +91,9 @@ class Nearness:
         new = [(key, text) for key, text in missing.items() if key not in self._held]
         if not new:
             return
-        embedder = self._embedder()
+        if self._made is None:
+            self._made = self._embedder()
+        embedder = self._made
         with db:
             for key, text in new:
                 half = embedder.embed([text])[0].astype(np.float16)
