@@ -12,7 +12,7 @@ import msgspec
 
 from afterword.compile.joining import joined, without
 from afterword.compile.likeness import Likeness, cosine, counted, shared
-from afterword.compile.reasons import reason
+from afterword.compile.reasons import is_filler, reason
 from afterword.compile.replacing import replaces
 from afterword.compile.retracting import Closed, brings_back
 from afterword.compile.same import NEAR, Meaning, Profile, judge, profile_of
@@ -236,7 +236,8 @@ class Knowledge:
     def _link(self, uid: ArticleUid, least: int = 0) -> None:
         """Bring an article's links up to date: open targets stay, near ones are added, and `least` at any rate."""
         article = self.articles[uid]
-        kept = [related for related in article.related if related.uid in self.articles and self._open(related.uid)]
+        # A link for want of anything better gives way when there is something.
+        kept = [r for r in article.related if r.uid in self.articles and self._open(r.uid) and not is_filler(r.reason)]
         have = {uid, *(related.uid for related in kept)}
         if len(kept) < _MOST_RELATED:
             own = self._vector(uid)
@@ -263,7 +264,8 @@ class Knowledge:
         least = min(RELATED, len(open_ones) - 1)
         for uid in open_ones:
             row = self.articles[uid].related
-            if sum(r.uid in self.articles and self._open(r.uid) for r in row) < least or len(row) > _MOST_RELATED:
+            good = sum(r.uid in self.articles and self._open(r.uid) and not is_filler(r.reason) for r in row)
+            if good < least or len(row) > _MOST_RELATED:
                 self._link(uid, least)
 
     def _neighbours(self, uid: ArticleUid, least: int) -> list[ArticleUid]:

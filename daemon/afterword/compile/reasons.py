@@ -21,7 +21,8 @@ _EMPTY: Final = frozenset(
             "third once twice many much long short time times file files name names value values case part place line "
             "lines number numbers page thing user users person people step steps way ways kind example reason cause "
             "result side end begin start back set run runs running find found keep kept give given without only "
-            "already almost nobody somebody everybody longer shorter order same other another alone still until since"
+            "already almost nobody somebody everybody longer shorter order same other another alone still until since "
+            "release"
         ),
     )
 )
@@ -52,6 +53,14 @@ _AND: Final = {
     "it": " e ",
     "pt": " e ",
 }
+
+
+_FILLERS: Final = frozenset(row[3] for row in TEXTS.values())
+
+
+def is_filler(said: str) -> bool:
+    """Whether a reason is none: a link only because there should be one."""
+    return said in _FILLERS
 
 
 def language_of(article: Article) -> str:

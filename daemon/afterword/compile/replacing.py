@@ -21,8 +21,6 @@ _INSTEAD: Final = (
 _VERBS: Final = (
     r"(?:(?:used?|uses|keeps?|kept|runs?|stored?|needs?|sent|made|goes|go|rely|through|with|in|on|from|by|at)\s+)*"
 )
-    r"(?:(?:used?|uses|keeps?|kept|runs?|stored?|needs?|sent|made|goes|go|rely|through|with|in|on|from|by|at)\s+)*"
-)
 _CUES: Final = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
