@@ -66,7 +66,9 @@ def _print(each: Current) -> str:
 def _said(each: Current) -> list[tuple[str, str]]:
     """(heading, text) of everything the article says: a section a person changed as the person left it."""
     article, bodies = each.article, each.edits.bodies
-    points = [("Key Points", claim.text) for claim in article.points]
+    points = [
+        ("Key Points", f"{claim.text} (until {claim.until})" if claim.until else claim.text) for claim in article.points
+    ]
     details = [("Details", paragraph) for paragraph in article.details.split("\n\n")]
     own = [(heading, body) for heading, body in bodies.items()]
     return [

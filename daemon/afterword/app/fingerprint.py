@@ -4,7 +4,7 @@ import hashlib
 
 import msgspec
 
-from afterword.store.ledger import articles, segments, sessions, views
+from afterword.store.ledger import articles, section_edits, segments, sessions, views
 from afterword.store.ledger.ledger import Ledger
 
 
@@ -32,6 +32,8 @@ def lines(ledger: Ledger) -> list[str]:
             continue  # who looked later, after all of it was taken back, never made one
         said = msgspec.json.encode((record.day, record.time, record.harness, record.project, record.digest))
         found.append(f"section {register.key} {_hash(said)}")
+    for key, edits in section_edits.every(ledger).items():
+        found.append(f"section {key} edits {_hash(msgspec.json.encode(edits))}")
     for current in articles.current(ledger):
         if current.article.status != "withdrawn":
             # The days are left out: a later build of the same words only moves them.

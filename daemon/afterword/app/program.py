@@ -67,10 +67,13 @@ class Program:
             gap_us=duration_us(settings.segment.gap),
             settle_us=self.settle_us,
         )
-        self.compiling = Compiling(config, ledger, self.redactor, Extractive(), self.zones, self.clock)
         self.notes = DailyNotes(self.vault, settings.vault.daily, ledger, self.redactor) if self.vault else None
         self.ready = Ready(config.places.state, ledger, self.redactor)
         self.index = Indexing(config, ledger, self.redactor, LedgerArticles(ledger, self.zones))
+        self.nearness = self.index.nearness()
+        self.compiling = Compiling(
+            config, ledger, self.redactor, Extractive(), self.zones, self.clock, nearness=self.nearness
+        )
 
     def ingest(
         self,
@@ -147,6 +150,8 @@ class Program:
 
     def close(self) -> None:
         self.index.close()
+        if self.nearness:
+            self.nearness.close()
         self.text.close()
         self.ledger.close()
 
