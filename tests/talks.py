@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from writer import NOW_US, REDACTOR
 
 from afterword.capture import database, parts
 from afterword.capture.linelog import Tools
+from afterword.capture.taking import Recall
 from afterword.domain.events import (
     BadLine,
     Database,
@@ -40,6 +42,13 @@ class Talk(msgspec.Struct):
     """What tells the keys of this talk's items from those of the same talk elsewhere."""
     title: str = ""
     authority: int | None = None
+
+
+def time_of(text: str) -> int | None:
+    """Some texts come without a time, some with one that cannot be."""
+    if text.endswith("~"):
+        return None
+    return 1_000 if text.endswith("!") else NOW_US - 10**9 + zlib.crc32(text.encode()) % 10**8
 
 
 class Talks:
@@ -74,7 +83,7 @@ class Talks:
                         continue
                     yield [
                         Item(
-                            talk.name, (talk.keys or talk.name, n), Kind.PROMPT, text, NOW_US, SaidBy.PERSON,
+                            talk.name, (talk.keys or talk.name, n), Kind.PROMPT, text, time_of(text), SaidBy.PERSON,
                             abandoned=n >= talk.undone,
                         )
                     ]  # fmt: skip
@@ -103,6 +112,7 @@ class World:
         self.ledger: Ledger = open_writer(self.state, "box")
         self.copy_max = 1 << 30
         self.document_max = 1 << 20
+        self.recall = Recall()
 
     def take(self, path: Path, reader: Talks) -> parts.Taken:
         ledger = self.ledger
@@ -114,7 +124,7 @@ class World:
         assert source
         found = Found(path, "sqlite" if path.suffix == ".db" else "document")
         limits = parts.Limits(self.document_max, database.Reach(self.copy_max, self.state))
-        return parts.take(Tools(ledger, REDACTOR, lambda: NOW_US, 0), limits, reader, found, source)
+        return parts.take(Tools(ledger, REDACTOR, lambda: NOW_US, 0), limits, reader, found, source, self.recall)
 
     def said(self, native: str) -> list[tuple[str, str]]:
         row = sessions.load(self.ledger, "WHERE s.native = ?", (native,))[0].row

@@ -55,7 +55,7 @@ def test_a_lower_source_that_is_read_again_changes_nothing(world: World) -> None
     put(world, "short", SHORT)
     put(world, "full", FULL)
     before, log = lines(world.ledger), views.counts(world.ledger).log
-    put(world, "short", Talk("a", ["other words", "two", "three"], title="shorter", authority=1))
+    put(world, "short", Talk("a", ["other words~", "two", "three"], title="shorter", authority=1))
     assert lines(world.ledger) == before
     assert views.counts(world.ledger).log == log
     # Only what a lower source alone says is new: hidden.

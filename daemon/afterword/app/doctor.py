@@ -13,6 +13,8 @@ from afterword.app.config import Config
 from afterword.app.reading import redactor
 from afterword.capture.sweep import StoreView
 from afterword.domain.errors import AfterwordError
+from afterword.index import scripts
+from afterword.index.standing import SIGNATURES, standing
 from afterword.store import fulltext
 from afterword.store.ledger import sources, views
 from afterword.store.ledger.ledger import Ledger
@@ -21,6 +23,7 @@ from afterword.store.notes import card_problem, read_card
 Level: TypeAlias = Literal["ok", "note", "trouble"]
 
 _FREE_MIN_BYTES = 500 << 20
+_SAMPLED = 500
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -109,6 +112,29 @@ def _text(at: Context) -> Finding:
     return Finding("ok", "the full text is complete")
 
 
+def _meaning(at: Context) -> Finding:
+    name = at.config.settings.index.embedder
+    if name == "off":
+        return Finding("note", "search by meaning is off", 'set [index] embedder = "local"')
+    if at.ledger is None:
+        return Finding("note", "nothing is indexed yet")
+    foreign = scripts.unknown(views.newest_prose(at.ledger, _SAMPLED), name)
+    if foreign:
+        shares = ", ".join(f"{script} ({share:.0%} of the letters)" for script, share in foreign.items())
+        return Finding(
+            "note",
+            f"search by meaning does not know the script of some of what was said lately: {shares}",
+            "such texts are found by their words",
+        )
+    match standing(at.config.places.state, SIGNATURES[name]):
+        case "ready":
+            return Finding("ok", f"search by meaning is ready ({name})")
+        case "building":
+            return Finding("note", "the index for search by meaning is unfinished", "run `afterword index`")
+        case "off":
+            return Finding("note", "there is no index for search by meaning yet", "run `afterword index`")
+
+
 def _redaction(at: Context) -> Finding:
     try:
         made = redactor(at.config)
@@ -135,6 +161,7 @@ CHECKS: tuple[tuple[str, Callable[[Context], Finding]], ...] = (
     ("vault", _vault),
     ("stores", _stores),
     ("full text", _text),
+    ("meaning", _meaning),
     ("redaction", _redaction),
     ("disk", _disk),
 )

@@ -25,6 +25,7 @@ _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108  # a fresh 0700 folder is made i
 _PREFIX = "afterword-copy-"
 _SPARE = 16 << 20
 _TRIES = 3
+_INDEX_HEADER_BYTES = 48
 _HOT_JOURNAL = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
 
 Stat = tuple[int, int, int]
@@ -50,6 +51,21 @@ class Lease:
 def beside(path: Path) -> Path:
     """The write-ahead log of a database; it lies where the file itself does, not where a link to it is."""
     return _with(Path(os.path.realpath(path)), "-wal")
+
+
+def signs(path: Path) -> list[str]:
+    """What changes, beside the file's own stats, when something is written to a database.
+
+    A transaction's rows are in the log a moment before they count: what makes them count is the header of the index,
+    which is written through memory and changes no stats.
+    """
+    log = beside(path)
+    try:
+        with log.with_name(log.name.removesuffix("-wal") + "-shm").open("rb") as index:
+            header = index.read(_INDEX_HEADER_BYTES).hex()
+    except OSError:
+        header = ""
+    return [" ".join(map(str, _stat(log))), header]
 
 
 @contextlib.contextmanager

@@ -93,6 +93,14 @@ class Intake:
         self._tree.clear()
         sources.reset_counts(self._ledger, self._source.row)
 
+    def resume(self, since: int, last_us: dict[str, int]) -> None:
+        """Everything from record `since` on is about to be read again; before it all is as it was, and `last_us` has
+        the time of the last item there by its session."""
+        self._writer.go_back(since)
+        sources.reset_counts(self._ledger, self._source.row)
+        for native, time_us in last_us.items():
+            self._time(time_us, self._session(native))
+
     def line(self, decoded: Sequence[Decoded], pos: int, line_number: int) -> None:
         """Take in what one line gave."""
         placed: Placed | None = None
@@ -249,8 +257,7 @@ class Intake:
         return filed, Time.DERIVED if given is None else Time.ODD
 
     def _sane(self, at_us: int | None) -> bool:
-        """Whether a time may be a session's: not 1970, not in the future."""
-        return at_us is not None and _YEAR_2000_US <= at_us <= self._now_us + DAY_US
+        return sane(at_us, self._now_us)
 
     def _keyless(self, event: Item, session: int, time_us: int, raw: bytes | None) -> tuple[ItemId, bytes | None]:
         """The id of an item without a key: its row by a keyed hash of the raw item, else the next free number.
@@ -299,3 +306,8 @@ class Intake:
             facts.title, facts.title_rank = event.title, event.title_rank
         for name in _LAST_WINS:
             setattr(facts, name, getattr(facts, name) or getattr(event, name) or "")
+
+
+def sane(at_us: int | None, now_us: int) -> bool:
+    """Whether a time may be a session's: not 1970, not in the future."""
+    return at_us is not None and _YEAR_2000_US <= at_us <= now_us + DAY_US

@@ -17,9 +17,9 @@ from typing import TypeAlias, TypeVar
 import msgspec
 
 from afterword.capture import database, document
-from afterword.capture.intake import Intake, Memory
 from afterword.capture.linelog import Tools
-from afterword.domain.events import BadLine, Database, Found, Opened, Part, PartsReader, Unreadable
+from afterword.capture.taking import Recall, Taking, encoded
+from afterword.domain.events import Database, Found, Opened, Part, PartsReader, Unreadable
 from afterword.redact.text import Redacted
 from afterword.store.ledger import sources
 from afterword.store.ledger.ledger import Ledger
@@ -59,9 +59,8 @@ def seen(ledger: Ledger, found: Found) -> Checkpoint:
     """
     at = found.path.stat()
     whole = stat.S_ISREG(at.st_mode)
-    beside = (database.beside(found.path),) if found.reader == "sqlite" else found.beside
-    words = [f"{at.st_mtime_ns}" if whole else ""]
-    for path in beside:
+    words = database.signs(found.path) if found.reader == "sqlite" and whole else []
+    for path in found.beside:
         words += _stats(path)
     return Checkpoint(
         device=at.st_dev,
@@ -106,7 +105,9 @@ def _stats(path: Path) -> Iterator[str]:
         yield f"{path.name} -"
 
 
-def take(tools: Tools, limits: Limits, reader: PartsReader, found: Found, source: Source) -> Taken:
+def take(
+    tools: Tools, limits: Limits, reader: PartsReader, found: Found, source: Source, recall: Recall | None = None
+) -> Taken:
     """Read every conversation of a file that changed since it was read.
 
     Raises:
@@ -115,11 +116,11 @@ def take(tools: Tools, limits: Limits, reader: PartsReader, found: Found, source
     """
     for _ in range(_TRIES):
         with contextlib.suppress(_Changed):
-            return _take(tools, limits, reader, found, source)
+            return _take(tools, limits, reader, found, source, recall or Recall())
     raise OSError(database.CHANGED)
 
 
-def _take(tools: Tools, limits: Limits, reader: PartsReader, found: Found, source: Source) -> Taken:
+def _take(tools: Tools, limits: Limits, reader: PartsReader, found: Found, source: Source, recall: Recall) -> Taken:
     now = seen(tools.ledger, found)
     if not changed(now, source.at):
         return Taken(0, source.problem)
@@ -129,7 +130,7 @@ def _take(tools: Tools, limits: Limits, reader: PartsReader, found: Found, sourc
         if lease is not None:
             plain, stands, now = lease
             opened = _equipped(tools, plain, source)
-            reading = _Reading(tools, reader, found, source, opened, stands)
+            reading = _Reading(tools, reader, found, source, opened, stands, recall)
             problem = database.PARTIAL if isinstance(opened, Database) and opened.partial else ""
             known = {part.name: part.version for part in sources.parts(tools.ledger, source.row)}
             parts = list(_theirs(reader.parts(opened, known)))
@@ -203,6 +204,7 @@ class _Reading:
     source: Source
     opened: Opened
     stands: Callable[[], bool]
+    recall: Recall
 
     def part(self, part: Part, now: Checkpoint) -> int:
         """Read a conversation if it changed; returns how many items were new."""
@@ -219,41 +221,35 @@ class _Reading:
 
     def _read(self, part: Part, version: str, authority: int, key: bytes, now: Checkpoint) -> int:
         tools = self.tools
-        now_us = tools.clock()
-        changed_us = min(now.mtime_ns // 1000 if part.changed_us is None else part.changed_us, now_us)
         name, kept_version = self._plain(part.name), self._plain(version)
         with tools.ledger.transaction():
             at = sources.find(tools.ledger, key) or sources.add_part(
                 tools.ledger, self.source, key, name, self.source.at.first_us
             )
+            known = b""
             if at.authority != authority:
                 sources.set_authority(tools.ledger, at.row, authority)
-            generation = at.at.generation + 1
-            at = msgspec.structs.replace(
-                at, authority=authority, at=Checkpoint(generation=generation, first_us=at.at.first_us)
+            elif not sources.shares(tools.ledger, at.row):
+                known = self.recall.of(at.row, at.at.generation)
+            at = msgspec.structs.replace(at, authority=authority)
+            taking = Taking(
+                tools, at, known, changed_us=now.mtime_ns // 1000 if part.changed_us is None else part.changed_us
             )
-            intake = Intake(
-                tools.ledger, tools.redactor, at, changed_us=changed_us, now_us=now_us, memory=Memory()
-            )  # fmt: skip
-            intake.start_over()
-            whole = True
-            for n, record in enumerate(_theirs(self.reader.events(self.opened, part, tools.fingerprint))):
-                intake.line(record, n, n + 1)
-                # What could not be read is not gone.
-                whole = whole and not any(isinstance(event, BadLine) for event in record)
-            intake.close(whole=whole)
-            sources.save_part(tools.ledger, at.row, kept_version, generation)
+            for record in _theirs(self.reader.events(self.opened, part, tools.fingerprint)):
+                taking.record(record)
+            new = taking.close()
+            sources.save_part(tools.ledger, at.row, kept_version, taking.generation)
             if not self.stands():
                 raise _Changed
-        return intake.new_items
+        self.recall.keep(at.row, taking.generation, bytes(taking.prints))
+        return new
 
     def _print(self, part: Part) -> str:
         """A keyed hash of all that the conversation's reading gives."""
         tools = self.tools
         digest = tools.ledger.keyed_hash(part.name.encode("utf-8", "surrogatepass"))
         for record in _theirs(self.reader.events(self.opened, part, tools.fingerprint)):
-            said = [(type(event).__name__, event) for event in record]
-            digest = tools.ledger.keyed_hash(digest + _ENCODER.encode(said))
+            digest = tools.ledger.keyed_hash(digest + encoded(record))
         return f"={digest[:16].hex()}"
 
     def _plain(self, text: str) -> Redacted:
@@ -277,6 +273,3 @@ class _Reading:
         finally:
             with contextlib.suppress(sqlite3.Error):
                 self.opened.db.execute("ROLLBACK")
-
-
-_ENCODER = msgspec.json.Encoder()

@@ -16,6 +16,7 @@ import msgspec
 from afterword.capture import database, linelog, parts
 from afterword.capture.harness import table
 from afterword.capture.tail.compare import resume
+from afterword.capture.taking import Recall
 from afterword.domain.clock import Clock
 from afterword.domain.events import Agent, Decoder, Found, PartsReader, Unreadable, Where
 from afterword.redact.redactor import Redactor
@@ -65,7 +66,7 @@ def survey(where: Where) -> list[StoreView]:
 def _view(harness: table.Harness, where: Where) -> StoreView:
     decoder = harness.load()
     roots = decoder.roots(where)
-    present = [root for root in roots if root.is_dir()]
+    present = [root for root in roots if root.exists()]
     found: list[Found] = []
     if harness.reads:
         for root in present:
@@ -95,6 +96,7 @@ class Capture:
         self._where = where
         self._quiet_us = quiet_us
         self._limits = limits
+        self._recall = Recall()
         self._known: dict[tuple[str, Path], Source] = {}
         self._agents: dict[str, Agent] = {h.name: h.load() for h in table.HARNESSES if h.reads}
         self._found: dict[tuple[str, Path], Found] = {}
@@ -170,7 +172,7 @@ class Capture:
             committed(0)
 
     def _folders(self) -> tuple[Path, ...]:
-        return tuple(map(Path, sessions.folders(self._ledger)))
+        return tuple(sorted(map(Path, sessions.folders(self._ledger))))
 
     def read(
         self,
@@ -206,7 +208,7 @@ class Capture:
     def _take(self, tools: linelog.Tools, harness: str, found: Found, source: Source, *, thorough: bool) -> parts.Taken:
         agent = self._agents[harness]
         if found.reader != "lines":
-            return parts.take(tools, self._limits, cast("PartsReader", agent), found, source)
+            return parts.take(tools, self._limits, cast("PartsReader", agent), found, source, self._recall)
         return parts.Taken(linelog.take(tools, cast("Decoder", agent), found.path, source, thorough=thorough))
 
     def belongs(self, path: Path) -> tuple[str, Path] | None:
@@ -216,6 +218,11 @@ class Capture:
             if (harness, path) in self._known:
                 return harness, path
         return self._beside.get(path) or self._beside.get(path.parent)
+
+    def lags(self, source: tuple[str, Path]) -> bool:
+        """Whether what a change is about may count a moment after the change (a database's log)."""
+        found = self._found.get(source)
+        return found is not None and found.reader == "sqlite"
 
     def may_be_new(self, path: Path) -> bool:
         """Whether an unknown path could be a source, so that a look at the stores is worth its cost."""

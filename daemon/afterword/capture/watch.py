@@ -30,10 +30,16 @@ class Watcher:
         self.modes: dict[Path, str] = {}
         """Root → "watched", or "polled: " and why."""
 
-    def arm(self, views: list[StoreView], beside: Sequence[Path] = ()) -> None:
-        """Watch what is there now, and the folders `beside` the stores; folders watched before stay watched."""
+    def arm(self, views: list[StoreView], beside: Sequence[Path] = ()) -> bool:
+        """Watch what is there now, and the folders `beside` the stores; folders watched before stay watched.
+
+        Returns:
+            Whether a folder is watched that was not before: what happened in it since the look was not seen.
+        """
+        before = len(self._watched)
         if self._observer is None or not self._alive():
             self._restart()
+            before = 0
         assert self._observer is not None
         for view in views:
             if not view.reads:
@@ -44,6 +50,7 @@ class Watcher:
             if folder not in self._watched and folder.is_dir():
                 with contextlib.suppress(OSError):  # without it, what comes there waits for the next turn
                     self._schedule(folder, recursive=False)
+        return len(self._watched) > before
 
     def _restart(self) -> None:
         from watchdog.observers import Observer  # noqa: PLC0415  # 60 ms that only the daemon pays
@@ -54,7 +61,7 @@ class Watcher:
         self._observer.start()
 
     def _arm_root(self, root: Path, view: StoreView) -> str:
-        folders = {root: False}
+        folders = {root if root.is_dir() else root.parent: False}
         for found in view.found:
             if found.path.parent in view.present:
                 continue  # watched as a root of its own; what else lies around it is nobody's store

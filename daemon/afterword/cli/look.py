@@ -7,6 +7,7 @@ import click
 
 from afterword.app.config import Config
 from afterword.cli.output import config_option, json_option, note, say, say_json, table
+from afterword.domain.clock import Zones, parse_rfc3339
 from afterword.domain.errors import Exit, NotSetUp
 from afterword.domain.items import KIND_BY_WORD
 from afterword.domain.slugs import project_of
@@ -74,48 +75,44 @@ def search(query: tuple[str, ...], *, as_json: bool, config: Config, limit: int,
     afterword search '"temp directory" race' --project api
     afterword search -- --force-with-lease
     """
+    from afterword.app.asking import answer
     from afterword.app.reading import reader, zones_of
-    from afterword.app.results import Question, as_json_fields, ask
-    from afterword.app.searching import Searcher
+    from afterword.app.results import Question
 
     text = " ".join(query)
     wanted = Question(text, **given | {"mode": given["mode"] or "both"}, limit=limit)
-    with reader(config) as ledger:
-        zones = zones_of(config, ledger)
-        answer = ask(config, ledger, wanted, Searcher(config, os.environ))
-        fields = as_json_fields(ledger, wanted, answer)
+    fields = answer(config, os.environ, wanted)
+    found = fields["results"]
     if as_json:
         say_json("search", fields)
-        return Exit.DONE if answer.results else Exit.NOTHING
-    for found in answer.results:
-        say(_heading(found, zones.local(found.time_us).strftime("%Y-%m-%d %H:%M")))
-        say(f"    {found.snippet}")
-        if found.path:
-            say(f"    → {found.path}" + (f" (^{found.block})" if found.block else ""))
-    if not answer.results:
-        narrowed = " ".join(
-            f"--{name.replace('_prefix', '')} {value}" for name, value in given.items() if value and name != "mode"
-        )
-        note(
-            f"nothing holds {text!r}"
-            + (f" with {narrowed}" if narrowed else "")
-            + ("" if answer.complete else "; the full text is still being made")
-        )
-        return Exit.NOTHING
-    more = answer.total - sum("exact" in found.why for found in answer.results)
-    if more > 0:
+        return Exit.DONE if found else Exit.NOTHING
+    with reader(config) as ledger:
+        zones = zones_of(config, ledger)
+    for row in found:
+        say(_heading(row, zones))
+        say(f"    {row['snippet']}")
+        if row["path"]:
+            say(f"    → {row['path']}" + (f" (^{row['block']})" if row["block"] else ""))
+    if not found:
+        narrowed = " ".join(f"--{name} {value}" for name, value in given.items() if value and name != "mode")
+        note(f"nothing holds {text!r}" + (f" with {narrowed}" if narrowed else ""))
+    more = fields["total"] - sum("exact" in row["why"] for row in found)
+    if more > 0 and found:
         note(f"{more:,} more; use --limit, --project, --since …")
-    if not answer.complete:
+    if not fields["complete"]:
         note("the full text is being made again: there may be more")
-    return Exit.DONE
+    if fields["semantic"] == "building" and wanted.mode != "exact":
+        note("exact words only so far: the index for search by meaning is being made")
+    return Exit.DONE if found else Exit.NOTHING
 
 
-def _heading(found: Any, at: str) -> str:
-    session = found.session
-    words = [found.item_kind.word if found.item_kind else found.kind, at]
-    words += [session.harness, found.project, session.shown_native[:13]] if session else [found.title]
-    words += ["abandoned"] if found.abandoned else []
-    return " · ".join(word for word in words if word) + ("" if "exact" in found.why else " · by meaning")
+def _heading(row: dict[str, Any], zones: Zones) -> str:
+    at_us = parse_rfc3339(row["time"])
+    at = zones.local(at_us).strftime("%Y-%m-%d %H:%M") if at_us is not None else ""
+    words = [row["item_kind"] or row["kind"], at]
+    words += [row["harness"], row["project"], row["session"][:13]] if row["session"] else [row["title"]]
+    words += ["abandoned"] if row["abandoned"] else []
+    return " · ".join(word for word in words if word) + ("" if "exact" in row["why"] else " · by meaning")
 
 
 @click.command(short_help="One session whole.")

@@ -19,6 +19,8 @@ from afterword.serve.desk import Desk
 _log = logging.getLogger(__name__)
 
 _MERGE_S = 0.3
+_RETRY_S = 2.0
+"""After how long a file that could not be read is tried once more; then it is the next look's."""
 _SLICE_S = 0.1
 _BACK_OFF_MAX_S = 300.0
 
@@ -34,9 +36,13 @@ class Daemon:
         self._sweep_s = max(1.0, duration_us(program.config.settings.capture.sweep) / 1e6)
         self._handled: dict[Path, float] = {}
         self._trailing: dict[Path, float] = {}
+        self._fresh: set[Path] = set()
+        """Paths with an event that was not followed by a second look yet, where one is due."""
         self._failures = 0
         self._indexing = False
         """Whether there may be something for the index."""
+        self._due_again = 0.0
+        """In how long the path just handled is to be looked at a second time; 0 when it is not."""
         self._look_soon = False
         self._looked = self._look_took = 0.0
         self._desk = Desk(program, os.environ, self._watcher.wake, self._asked)
@@ -107,6 +113,7 @@ class Daemon:
     def _events(self, paths: list[Path]) -> bool:
         """Read files that changed: the first event of a file at once, further ones within 300 ms in one pass."""
         now = time.monotonic()
+        self._fresh.update(paths)
         for path in paths:
             if now - self._handled.get(path, -_MERGE_S) >= _MERGE_S:
                 self._trailing[path] = now
@@ -118,11 +125,15 @@ class Daemon:
             del self._trailing[path]
             self._handled[path] = now
             captured |= self._guard(partial(self._read, path))
+            if path in self._fresh and self._due_again:
+                self._trailing.setdefault(path, time.monotonic() + self._due_again)
+            self._fresh.discard(path)
         if len(self._handled) > 10_000:
             self._handled.clear()
         return captured
 
     def _read(self, path: Path) -> bool:
+        self._due_again = 0.0
         found = self._program.capture.belongs(path)
         if found is None:
             # A new file, or a folder made just now that may hold files whose events came before it was watched:
@@ -130,6 +141,10 @@ class Daemon:
             self._look_soon |= path.is_dir() or self._program.capture.may_be_new(path)
             return False
         new = self._program.capture.read(*found)
+        if new is None:
+            self._due_again = _RETRY_S
+        elif self._program.capture.lags(found):
+            self._due_again = _MERGE_S
         if new:
             self._program.text.catch_up()
             self._program.note_capture()
@@ -137,9 +152,11 @@ class Daemon:
 
     def _sweep(self) -> bool:
         done = self._program.ingest(thorough=False, stop=self._asked)
-        self._watcher.arm(self._program.capture.views, [self._desk.spool])
+        # What came between the look and the watching of a folder made no event.
+        self._look_soon |= self._watcher.arm(self._program.capture.views, [self._desk.spool])
         if self._program.tend(stop=self._asked):
             self._on_event("articles brought up to date")
+        self._program.ready.sync()
         self._program.note_watching({str(root): mode for root, mode in self._watcher.modes.items()})
         return done.new_items > 0
 

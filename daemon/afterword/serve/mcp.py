@@ -25,12 +25,9 @@ from mcp_types import (
 )
 
 from afterword import __version__
-from afterword.app import results
-from afterword.app.client import NoAnswer, Refused, ask_door
+from afterword.app import asking
 from afterword.app.config import Config, load
-from afterword.app.reading import reader
 from afterword.app.results import Question
-from afterword.app.searching import Searcher
 from afterword.domain.errors import AfterwordError
 from afterword.redact.exits import leave_tree
 from afterword.redact.redactor import Redactor
@@ -145,7 +142,7 @@ def _said(redactor: Redactor, fields: dict[str, Any], *, is_error: bool) -> Call
 def _search(config: Config, arguments: dict[str, Any]) -> dict[str, Any]:
     asked = msgspec.convert(arguments, Asked)
     wanted = msgspec.structs.asdict(asked) | {"limit": max(1, min(LIMIT_MAX, asked.limit))}
-    found = _by_daemon(config, wanted) or _here(config, Question(**wanted))
+    found = asking.answer(config, os.environ, Question(**wanted))
     answer: dict[str, Any] = {"results": [], "total": found["total"], "semantic": found["semantic"]}
     if not found["complete"]:
         answer["note"] = "the index is being made again: there may be more"
@@ -159,25 +156,6 @@ def _search(config: Config, arguments: dict[str, Any]) -> dict[str, Any]:
         answer["results"].append(short)
     answer["more"] = "`afterword show SESSION` prints a session whole" if answer["results"] else "nothing holds this"
     return answer
-
-
-def _by_daemon(config: Config, wanted: dict[str, Any]) -> dict[str, Any] | None:
-    """What the running daemon finds; None when none runs, or it is one that cannot say."""
-    try:
-        found = ask_door(config.places.state, "/v1/search", {k: v for k, v in wanted.items() if v is not None})
-    except NoAnswer:
-        return None
-    except Refused as err:
-        if err.status in (404, 405):
-            return None
-        raise
-    return found if isinstance(found, dict) else None
-
-
-def _here(config: Config, wanted: Question) -> dict[str, Any]:
-    with reader(config) as ledger:
-        answer = results.ask(config, ledger, wanted, Searcher(config, os.environ))
-        return results.as_json_fields(ledger, wanted, answer)
 
 
 def _short(row: dict[str, Any]) -> dict[str, Any]:

@@ -39,8 +39,6 @@ class Later(Struct, frozen=True):
 def roots(harness: str, where: Where) -> list[Path]:
     """The folders of a harness without a decoder; they need not exist."""
     match harness:
-        case "opencode":
-            return overridden(where, "OPENCODE") or [_data(where) / "opencode"]
         case "antigravity":
             return _antigravity(overridden(where, "ANTIGRAVITY") or [where.home / ".gemini"])
         case "grok-build":
@@ -51,7 +49,3 @@ def roots(harness: str, where: Where) -> list[Path]:
 
 def _antigravity(bases: list[Path]) -> list[Path]:
     return [folder for base in bases for folder in sorted(base.glob("antigravity*")) or [base / "antigravity"]]
-
-
-def _data(where: Where) -> Path:
-    return (listed(where, "XDG_DATA_HOME") or [where.home / ".local" / "share"])[0]

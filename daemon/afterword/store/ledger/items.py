@@ -265,6 +265,15 @@ class Writer:
             for row, pos, sub in rows:
                 self._change(row, (pos, sub), State.ABANDONED)
 
+    def go_back(self, pos: int) -> None:
+        """Everything this source shows at `pos` and after it is about to be shown again, or not any more."""
+        self._db.execute(
+            "UPDATE shown SET generation = ? WHERE source = ? AND generation = ?"
+            " AND membership IN (SELECT m.row FROM shown s JOIN membership m ON m.row = s.membership"
+            "  WHERE s.source = ? AND m.pos >= ?)",
+            (self._generation - 1, self._source, self._generation, self._source, pos),
+        )
+
     def vanish(self) -> None:
         """After a whole reading: what this source showed before and no longer does, and no other does, is abandoned."""
         gone = self._db.execute(

@@ -76,10 +76,18 @@ def facts_of(ledger: Ledger, row: int) -> SessionFacts:
     return msgspec.json.decode(found[0], type=SessionFacts)
 
 
-def folders(ledger: Ledger) -> list[str]:
-    """Every folder that sessions were held in, by name."""
+def stamp(ledger: Ledger) -> tuple[int, int]:
+    """(how many, sum of revisions): it changes whenever what is known of a session does."""
+    count, revs = ledger.db.execute("SELECT count(*), coalesce(sum(rev), 0) FROM session").fetchone()
+    return count, revs
+
+
+def folders(ledger: Ledger, limit: int = 2000) -> list[str]:
+    """The working directories of the newest sessions, each once, at most `limit`; as stored, redacted."""
     rows = ledger.db.execute(
-        "SELECT DISTINCT json_extract(facts, '$.cwd') AS cwd FROM session WHERE cwd LIKE '/%' ORDER BY cwd"
+        "SELECT json_extract(facts, '$.cwd') AS cwd FROM session WHERE cwd <> '' GROUP BY cwd ORDER BY max(row) DESC"
+        " LIMIT ?",
+        (limit,),
     )
     return [cwd for (cwd,) in rows]
 

@@ -96,6 +96,16 @@ def versions(ledger: Ledger, harness: str, name: str, besides: int) -> list[str]
     return [version for (version,) in rows]
 
 
+def shares(ledger: Ledger, row: int) -> bool:
+    """Whether another source shows something of what this one does, so that its places may not be this one's."""
+    found = ledger.db.execute(
+        "SELECT 1 FROM shown s WHERE s.source = ?"
+        " AND EXISTS (SELECT 1 FROM shown o WHERE o.membership = s.membership AND o.source <> s.source) LIMIT 1",
+        (row,),
+    ).fetchone()
+    return found is not None
+
+
 def unread(ledger: Ledger, harness: str) -> tuple[int, int]:
     """(bad, left out) lines or records of a harness, those inside documents and databases included."""
     found: tuple[int, int] = ledger.db.execute(

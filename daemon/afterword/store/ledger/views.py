@@ -99,6 +99,15 @@ def spoken(ledger: Ledger) -> int:
     return found
 
 
+def newest_prose(ledger: Ledger, limit: int) -> Iterator[Redacted]:
+    """The newest prompts and replies, at most `limit`."""
+    kinds = ",".join(str(int(kind)) for kind in sorted(PROSE_KINDS))
+    rows = ledger.db.execute(
+        f"SELECT text, packed FROM item WHERE kind IN ({kinds}) AND chars > 0 ORDER BY row DESC LIMIT ?", (limit,)
+    )
+    return (unpack(blob, packed) for blob, packed in rows)
+
+
 def in_order(ledger: Ledger, session: int) -> Iterator[Placed]:
     """A session's items in order, hidden copies included (their state says so)."""
     rows = ledger.db.execute(
