@@ -12,13 +12,14 @@ from writer import Reading
 
 from afterword.app.fingerprint import lines
 
-HARNESSES = ["claude-code", "codex"]
+HARNESSES = ["claude-code", "codex", "gemini-cli", "antigravity", "grok-build"]
 
 
 def stores(harness: str) -> list[Path]:
     """The sample's files relative to its home, parents before forks."""
     root = FIXTURES / "harness" / harness
-    return sorted(p.relative_to(root) for p in root.rglob(".c*/**/*") if p.is_file() and p.suffix != ".zst")
+    files = (p for p in root.rglob("*") if p.is_file() and p.parent != root)
+    return sorted(p.relative_to(root) for p in files)
 
 
 def one_pass(harness: str, folder: Path) -> list[str]:

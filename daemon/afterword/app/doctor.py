@@ -11,12 +11,13 @@ import msgspec
 from afterword.app import setup
 from afterword.app.config import Config
 from afterword.app.reading import redactor
+from afterword.app.status import drift_words
 from afterword.capture.sweep import StoreView
 from afterword.domain.errors import AfterwordError
 from afterword.index import scripts
 from afterword.index.standing import SIGNATURES, standing
 from afterword.store import fulltext
-from afterword.store.ledger import sources, views
+from afterword.store.ledger import drift, sources, views
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.notes import card_problem, read_card
 
@@ -95,6 +96,16 @@ def _stores(at: Context) -> Finding:
     return Finding("ok", "stores: " + ", ".join(v.label for v in present if v.reads) + more)
 
 
+def _formats(at: Context) -> Finding:
+    odd = drift.report(at.ledger) if at.ledger else []
+    if not odd:
+        return Finding("ok", "every record of a known agent is of a known type")
+    words = "; ".join(f"{one.harness}, {said}" for one in odd for said in drift_words(one))
+    return Finding(
+        "note", words, "`afterword sources --explain FILE` shows what is read of a file, scrubbed: please report it"
+    )
+
+
 def _text(at: Context) -> Finding:
     if at.ledger is None:
         return Finding("note", "nothing is indexed yet")
@@ -160,6 +171,7 @@ CHECKS: tuple[tuple[str, Callable[[Context], Finding]], ...] = (
     ("ledger", _ledger),
     ("vault", _vault),
     ("stores", _stores),
+    ("formats", _formats),
     ("full text", _text),
     ("meaning", _meaning),
     ("redaction", _redaction),

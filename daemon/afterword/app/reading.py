@@ -21,7 +21,7 @@ def redactor(config: Config) -> Redactor:
 
 def where(config: Config, env: Mapping[str, str], ledger: Ledger | None = None) -> Where:
     """What decides where the stores are; the folders that agents worked in come from the ledger."""
-    folders = tuple(map(Path, sessions.folders(ledger))) if ledger else ()
+    folders = tuple(map(Path, sessions.worked_in(ledger))) if ledger else ()
     return Where(dict(env), config.places.home, sys.platform, folders)
 
 

@@ -9,7 +9,7 @@ from afterword.app.indexing import index_status
 from afterword.capture.sweep import StoreView
 from afterword.domain.clock import format_rfc3339
 from afterword.store import lock
-from afterword.store.ledger import article_files, jobs, sources, views
+from afterword.store.ledger import article_files, drift, jobs, sources, views
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.notes import read_card
 
@@ -66,12 +66,15 @@ class SourceSum(msgspec.Struct, frozen=True):
     messages: int
     bad_lines: int
     skipped: int
+    drift: list[drift.Drift]
+    """Where the agent writes what this version does not know, by the agent's version."""
     problem: str | None
 
 
 def source_sums(ledger: Ledger | None, stores: list[StoreView]) -> list[SourceSum]:
     """What every harness has on this machine, and what was read of it."""
     sums = []
+    odd = drift.report(ledger) if ledger else []
     for view in stores:
         read = list(sources.every(ledger, view.harness)) if ledger else []
         messages = views.message_count(ledger, view.harness) if ledger else 0
@@ -80,6 +83,8 @@ def source_sums(ledger: Ledger | None, stores: list[StoreView]) -> list[SourceSu
             problems = ["not read yet"]
         elif view.reads and read and not messages and not problems:
             problems = ["files were found, but no message in them could be read"]
+        drifted = [one for one in odd if one.harness == view.harness]
+        problems += [words for one in drifted for words in drift_words(one)]
         sums.append(
             SourceSum(
                 harness=view.harness,
@@ -90,7 +95,22 @@ def source_sums(ledger: Ledger | None, stores: list[StoreView]) -> list[SourceSu
                 messages=messages,
                 bad_lines=sum(s.bad for s in read),
                 skipped=sum(s.skipped for s in read) + sum(bool(f.problem) for f in view.found),
+                drift=drifted,
                 problem="; ".join(problems) or None,
             )
         )
     return sums
+
+
+def drift_words(one: drift.Drift) -> list[str]:
+    """What is odd about a version of an agent, one sentence each."""
+    version = f"version {one.version}" if one.version else "an unnamed version"
+    words = []
+    if one.unknown:
+        kinds = ", ".join(f"{name} ({amount:,})" for name, amount in list(one.unknown.items())[:5])
+        more = f" and {len(one.unknown) - 5} more" if len(one.unknown) > 5 else ""
+        words.append(f"{version} writes records of an unknown type: {kinds}{more}")
+    if one.silent:
+        files = "one file" if one.silent == 1 else f"{one.silent:,} files"
+        words.append(f"{version}: {files}, but no message in them could be read")
+    return words

@@ -6,11 +6,13 @@ hash somebody else could test guesses on.
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import assert_never
 
 import msgspec
 
 from afterword.capture.places import Places
+from afterword.capture.project import remembered_root
 from afterword.domain.clock import DAY_US
 from afterword.domain.events import (
     BadLine,
@@ -21,6 +23,8 @@ from afterword.domain.events import (
     Item,
     Key,
     Message,
+    Place,
+    Revert,
     Rewind,
     Rollback,
     Row,
@@ -30,7 +34,8 @@ from afterword.domain.ids import ItemId, item_id
 from afterword.domain.items import Kind, SaidBy, Time
 from afterword.redact.redactor import Redactor
 from afterword.redact.text import Redacted
-from afterword.store.ledger import sessions, sources
+from afterword.store.ledger import drift, sessions, sources
+from afterword.store.ledger.copies import Copies
 from afterword.store.ledger.generations import Generations, Ids
 from afterword.store.ledger.items import NewItem, State, Writer
 from afterword.store.ledger.ledger import Ledger
@@ -38,6 +43,7 @@ from afterword.store.ledger.tree import Placed, Tree
 
 _YEAR_2000_US = 946_684_800_000_000
 _SESSIONS_REMEMBERED = 32
+_REVERTS_MAX = 200
 UNKNOWN_REWIND = "a rewind to a message that is not there abandoned everything before it"
 # Native ids: other rows are found by them, so a person's own patterns must not change them.
 _PLAIN = ("parent", "agent", "spawned_by", "forked_from", "continued_from")
@@ -55,8 +61,12 @@ class Memory(msgspec.Struct):
 
     last_us: dict[str, int] = {}
     """Session row → time of the last item, for items that come without one."""
+    version: str = ""
+    """The agent's, as said last."""
     counted: int = 0
     """The last line whose troubles were counted; a line may be read several times before the position passes it."""
+    copied: dict[str, list[int]] = {}
+    """How far the session that one was forked from is matched: see `copies`."""
 
 
 class Intake:
@@ -77,6 +87,7 @@ class Intake:
         self._source = source
         self._writer = Writer(ledger, source.row, source.at.generation, changed_us, source.authority)
         self._places = Places(Generations(ledger, source.row, source.at.generation), self._writer)
+        self._copies = Copies(ledger, memory.copied)
         self._again = False
         self._tree = Tree(ledger, source.row)
         self._now_us = now_us
@@ -84,7 +95,7 @@ class Intake:
         self._rows: dict[str, int] = {}
         self._facts: dict[int, sessions.SessionFacts] = {}
         self._facts_read: dict[int, bytes] = {}
-        self._drift: dict[str, int] = {}
+        self._drift: dict[tuple[str, str], int] = {}
         self.new_items = 0
 
     def start_over(self) -> None:
@@ -126,6 +137,10 @@ class Intake:
                     self._writer.finish(self._meant(event), event.exit_status)
                 case Drop():
                     self._writer.hide(self._session(event.session), self._meant(event))
+                case Place():
+                    pos = event.pos
+                case Revert():
+                    self._revert(event)
                 case Rollback():
                     self._writer.rollback(self._session(event.session), event.turns, pos)
                 case Rewind():
@@ -137,7 +152,8 @@ class Intake:
                         sources.count_trouble(self._ledger, self._source.row, line_number, event.reason, bad=True)
                 case Skipped():
                     if not counted:
-                        self._drift[event.record_type] = self._drift.get(event.record_type, 0) + 1
+                        unknown = (self._memory.version, event.record_type)
+                        self._drift[unknown] = self._drift.get(unknown, 0) + 1
                 case _:
                     assert_never(event)
 
@@ -149,11 +165,13 @@ class Intake:
 
     def oversized(self, session: str, size: int, head: bytes, pos: int, line_number: int) -> None:
         """Note a line that was too long to read: a `meta` item of its size, found again by a hash of its head."""
-        sources.count_trouble(
-            self._ledger, self._source.row, line_number, f"a line of {size:,} bytes was left out", bad=False
-        )
+        self.left_out(line_number, f"a line of {size:,} bytes was left out")
         note = Item(session, None, Kind.META, f"[left out: a line of {size:,} bytes]", None, SaidBy.MACHINE)
         self._item(note, (pos, 0), None, b"%d " % size + head)
+
+    def left_out(self, line_number: int, reason: str) -> None:
+        """Count something that was not read, by the line it stands at or begins with."""
+        sources.count_trouble(self._ledger, self._source.row, line_number, reason, bad=False)
 
     def close(self, *, whole: bool) -> None:
         """Settle what changed. `whole`: the source was read from its start to its end, so what it no longer shows
@@ -165,8 +183,9 @@ class Intake:
             encoded = msgspec.json.encode(facts)
             if encoded != self._facts_read[row]:
                 sessions.set_facts(self._ledger, row, self._redactor.document(msgspec.to_builtins(facts), plain=_PLAIN))
-        for record_type, count in self._drift.items():
-            sources.count_drift(self._ledger, self._source.harness, self._redactor.redact(record_type[:60]), count)
+        for (version, record_type), count in self._drift.items():
+            said = self._redactor.redact(version or self._memory.version), self._redactor.redact(record_type[:60])
+            drift.count(self._ledger, self._source.row, *said, count)
         self._writer.settle()
         self.new_items = self._writer.new_items
 
@@ -218,7 +237,11 @@ class Intake:
             exit_status=event.exit_status,
             lesser=event.lesser,
         )
-        if event.positional and event.key is not None:
+        copied = self._copied(event, session, text) if event.copy_of else None
+        if copied:
+            row = self._writer.item(msgspec.structs.replace(new, id=copied), session)
+            self._writer.member(session, row, place, None, State.LIVE, revive=True)
+        elif event.positional and event.key is not None:
             ids = self._ids(event.kind, event.key)
             row, replaced = self._places.put(new, session, ids, place, whole=self._again)
             if event.rewinds and (replaced or self._writer.stands_at(place[0], row)):
@@ -231,7 +254,8 @@ class Intake:
             row = self._writer.item(new, session)
             if fresh_print:
                 self._writer.remember_keyless(session, fresh_print, row)
-            state = State.ABANDONED if event.abandoned or (placed and placed.dead) else State.LIVE
+            left = event.abandoned or (placed and placed.dead) or self._facts_of(session).reverted(place[0], time_us)
+            state = State.ABANDONED if left else State.LIVE
             self._writer.member(session, row, place, placed.turn if placed else None, state, revive=revive)
         if event.kind is Kind.PROMPT and event.said_by is SaidBy.PERSON:
             facts = self._facts_of(session)
@@ -276,6 +300,15 @@ class Intake:
             number += 1
         return its_id, raw_print
 
+    def _copied(self, event: Item, session: int, text: Redacted) -> ItemId | None:
+        """The item of the session it was forked from that an item is a copy of."""
+        assert event.copy_of is not None
+        assert event.key is not None
+        own = self._ids(event.kind, event.key)
+        if self._places.holds(session, own, text) if event.positional else self._writer.taken(own(0)):
+            return None
+        return self._copies.find(session, self._session(event.copy_of), event.kind, text)
+
     def _facts_of(self, session: int) -> sessions.SessionFacts:
         facts = self._facts.get(session)
         if facts is None:
@@ -283,10 +316,25 @@ class Intake:
             self._facts_read[session] = msgspec.json.encode(facts)
         return facts
 
+    def _revert(self, event: Revert) -> None:
+        session = self._session(event.session)
+        facts = self._facts_of(session)
+        if (event.pos, event.time_us) not in facts.reverts:
+            facts.reverts = sorted([*facts.reverts, (event.pos, event.time_us)])[-_REVERTS_MAX:]
+        self._writer.revert(session, event.pos, event.time_us)
+
     def _learn(self, event: Facts) -> None:
         facts = self._facts_of(self._session(event.session))
         if event.cwd and (not facts.cwd or (_guessed(facts.cwd) and not _guessed(event.cwd))):
             facts.cwd = event.cwd
+        if event.cwd and not facts.root:
+            facts.root = str(remembered_root(self._ledger, self._redactor, facts.cwd, Path.home()) or "")
+        facts.folder = facts.folder or event.folder or ""
+        if event.version and event.version != self._memory.version:
+            said = self._redactor.redact(event.version)
+            self._memory.version = str(said)
+            drift.written_by(self._ledger, self._source.row, said)
+        facts.version = event.version or facts.version
         if facts.started_us is None and self._sane(event.started_us):
             facts.started_us = event.started_us
         if self._source.authority < facts.authority:

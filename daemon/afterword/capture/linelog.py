@@ -1,7 +1,6 @@
 """Reads one line log into the ledger: from its checkpoint on, or from its start when its past changed."""
 
 import os
-import stat
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ import msgspec
 
 from afterword.capture.intake import Intake, Memory
 from afterword.capture.tail.compare import edges, resume
+from afterword.capture.tail.content import Content, opened
 from afterword.capture.tail.lines import Batch, Line, read
 from afterword.capture.tail.prefix import Mark, PrefixHash
 from afterword.capture.tail.units import Held, Units
@@ -22,7 +22,7 @@ from afterword.store.ledger.ledger import Ledger
 from afterword.store.ledger.sources import Checkpoint, Source
 
 COMMIT_BYTES = 8 << 20
-_SAID = {"cwd", "branch", "model", "agent_type"}
+_SAID = {"cwd", "folder", "branch", "model", "agent_type"}
 
 
 @dataclass(frozen=True)
@@ -62,27 +62,19 @@ def take(tools: Tools, decoder: Decoder, path: Path, source: Source, *, thorough
     Raises:
         OSError: the file cannot be opened or read, or is no regular file; nothing was changed.
     """
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    try:
-        found = os.fstat(fd)
-        if not stat.S_ISREG(found.st_mode):
-            raise OSError("not a regular file")
-        return _take(tools, decoder, fd, path, found, source, thorough=thorough)
-    finally:
-        os.close(fd)
+    with opened(path) as content:
+        return _take(tools, decoder, content, path, source, thorough=thorough)
 
 
-def _take(
-    tools: Tools, decoder: Decoder, fd: int, path: Path, found: os.stat_result, source: Source, *, thorough: bool
-) -> int:
-    at = source.at
+def _take(tools: Tools, decoder: Decoder, content: Content, path: Path, source: Source, *, thorough: bool) -> int:
+    at, found = source.at, content.found
     quiet = tools.clock() - found.st_mtime_ns // 1000 >= tools.quiet_us
     unverified = at.verified_ns != found.st_mtime_ns
     if unchanged(found, at) and not (quiet and owes_a_look(found, at)):
         return 0
     whole = thorough or quiet or found.st_size == at.size
-    prefix = resume(fd, found.st_size, at, tools.ledger, whole=whole and unverified)
-    if prefix is not None and not _open_object_stands(fd, at, tools.ledger):
+    prefix = resume(content, at, tools.ledger, whole=whole and unverified)
+    if prefix is not None and not _open_object_stands(content, at, tools.ledger):
         prefix = None
     # A renamed file is read from its start once more, as a reading of its own that was counted when it was found.
     again = prefix is None or (at.offset == 0 and at.generation > 1)
@@ -91,7 +83,7 @@ def _take(
     elif whole or at.offset == 0:
         at = msgspec.structs.replace(at, verified_ns=found.st_mtime_ns)
     source = msgspec.structs.replace(source, at=at)
-    reading = _Reading(tools, decoder, fd, path, found, source)
+    reading = _Reading(tools, decoder, content, path, source)
     return reading.run(prefix or PrefixHash(tools.ledger.hash_key), quiet=quiet, again=again)
 
 
@@ -109,23 +101,21 @@ def owes_a_look(found: os.stat_result, at: Checkpoint) -> bool:
     return at.verified_ns != found.st_mtime_ns or open_tail
 
 
-def _open_object_stands(fd: int, at: Checkpoint, ledger: Ledger) -> bool:
+def _open_object_stands(content: Content, at: Checkpoint, ledger: Ledger) -> bool:
     """Whether a last object that was taken without its newline still stands behind the position."""
     if at.open_tail <= at.offset:
         return True
-    return ledger.keyed_hash(os.pread(fd, at.open_tail - at.offset, at.offset)) == at.open_hash
+    return ledger.keyed_hash(content.pread(at.open_tail - at.offset, at.offset)) == at.open_hash
 
 
 class _Reading:
     """One reading of one file: position, decoder state and counters, across its transactions."""
 
-    def __init__(
-        self, tools: Tools, decoder: Decoder, fd: int, path: Path, found: os.stat_result, source: Source
-    ) -> None:
+    def __init__(self, tools: Tools, decoder: Decoder, content: Content, path: Path, source: Source) -> None:
         self._tools = tools
         self._decoder = decoder
-        self._fd = fd
-        self._found = found
+        self._content = content
+        self._found = content.found
         self._source = source
         self._mark = Mark(source.at.offset, source.at.chain, source.at.part)
         self._lines = source.at.lines
@@ -146,9 +136,9 @@ class _Reading:
     def run(self, prefix: PrefixHash, *, quiet: bool, again: bool) -> int:
         """Read to the end; returns how many items were new."""
         if self._assembler:
-            self._units = Units(self._fd, prefix.copy(), self._assembler.ends_unit)
-        batches = read(self._fd, prefix)
-        new, done = 0, False
+            self._units = Units(self._content, prefix.copy(), self._assembler.ends_unit)
+        batches = read(self._content, prefix)
+        new, done, first = 0, False, self._mark.offset
         while not done:
             start = self._mark.offset
             with self._tools.ledger.transaction():
@@ -162,6 +152,8 @@ class _Reading:
                             break
                     else:
                         self._take_rest(intake, batch.data, quiet=quiet)
+                        if self._content.cut() and self._mark.offset > first:
+                            intake.left_out(self._lines + 1, "the rest of a compressed file was left out: too long")
                         done = True
                 intake.close(whole=again)
                 self._save(done=done)
@@ -235,7 +227,7 @@ class _Reading:
         self._memory = msgspec.json.decode(remembered, type=Memory)
         self._memory.counted = counted
         self._open_tail = end
-        self._open_hash = self._tools.ledger.keyed_hash(os.pread(self._fd, end - self._mark.offset, self._mark.offset))
+        self._open_hash = self._tools.ledger.keyed_hash(self._content.pread(end - self._mark.offset, self._mark.offset))
 
     def _alone(self, line: bytes) -> list[Decoded]:
         return self._decoder.decode(line, self._twin(), self._tools.fingerprint)
@@ -263,7 +255,7 @@ class _Reading:
         # A state holds ids, counters and fingerprints of ours, beside the few things a transcript says.
         plain = {field.name for field in msgspec.structs.fields(self._decoder.state_type)} - _SAID
         state = tools.redactor.document(kept, plain={"memory", *plain})
-        head, tail = edges(self._fd, self._mark.offset, tools.ledger)
+        head, tail = edges(self._content, self._mark.offset, tools.ledger)
         now = Checkpoint(
             device=self._found.st_dev,
             inode=self._found.st_ino,

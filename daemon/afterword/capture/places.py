@@ -3,6 +3,7 @@
 import msgspec
 
 from afterword.domain.ids import ItemId
+from afterword.redact.text import Redacted
 from afterword.store.ledger.generations import Generations, Ids
 from afterword.store.ledger.items import NewItem, State, Writer
 
@@ -45,7 +46,7 @@ class Places:
                 self._writer.unshow(session, waiting.kept.id)
         elif waiting:
             self._part(waiting)
-        chosen = self._generations.choose(session, ids, new.text)
+        chosen = self._generations.choose(session, ids, new.text, lesser=new.lesser)
         for membership in chosen.superseded:
             self._writer.supersede(membership)
         kept_item = msgspec.structs.replace(new, id=chosen.id, text=chosen.text)
@@ -58,6 +59,10 @@ class Places:
     def current(self, session: int, ids: Ids) -> ItemId:
         """The row that stands at a place now."""
         return self._generations.current(session, ids)
+
+    def holds(self, session: int, ids: Ids, text: Redacted) -> bool:
+        """Whether a row of this place has this very text."""
+        return any(entry.text == text for entry in self._generations.known(session, ids))
 
     def settle(self) -> None:
         """The reading is over: what is still shorter than its row is a text of its own."""

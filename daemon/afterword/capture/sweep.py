@@ -16,6 +16,7 @@ import msgspec
 from afterword.capture import database, linelog, parts
 from afterword.capture.harness import table
 from afterword.capture.tail.compare import resume
+from afterword.capture.tail.content import PACKED, log_name, opened
 from afterword.capture.taking import Recall
 from afterword.domain.clock import Clock
 from afterword.domain.events import Agent, Decoder, Found, PartsReader, Unreadable, Where
@@ -25,7 +26,7 @@ from afterword.store.ledger.ledger import Ledger
 from afterword.store.ledger.sources import Checkpoint, Source
 
 _log = logging.getLogger(__name__)
-_LOG_SUFFIXES = (".jsonl",)
+_LOG_SUFFIXES = (".jsonl", PACKED)
 _WHOLE_SUFFIXES = (".json", ".md", ".db", ".vscdb", "-wal")
 
 
@@ -172,7 +173,7 @@ class Capture:
             committed(0)
 
     def _folders(self) -> tuple[Path, ...]:
-        return tuple(sorted(map(Path, sessions.folders(self._ledger))))
+        return tuple(map(Path, sessions.worked_in(self._ledger)))
 
     def read(
         self,
@@ -215,7 +216,7 @@ class Capture:
         """(harness, path) of the source that a changed path is, or is a part of (a write-ahead log, a file in a
         folder that is read with a document); None for a path that no look has shown to belong to one."""
         for harness in self._agents:
-            if (harness, path) in self._known:
+            if (harness, log_name(path)) in self._known:
                 return harness, path
         return self._beside.get(path) or self._beside.get(path.parent)
 
@@ -267,11 +268,11 @@ class Capture:
             return 0
 
     def _lookup(self, harness: str, path: Path) -> Source | None:
-        known = self._known.get((harness, path))
+        known = self._known.get((harness, log_name(path)))
         if known is None:
-            known = sources.find(self._ledger, sources.path_key(self._ledger, harness, path))
+            known = sources.find(self._ledger, sources.path_key(self._ledger, harness, log_name(path)))
             if known:
-                self._known[harness, path] = known
+                self._known[harness, log_name(path)] = known
         return known
 
     def _source(self, harness: str, found: Found) -> Source:
@@ -280,7 +281,7 @@ class Capture:
         if known is None:
             at = path.stat()
             moved = self._renamed(harness, found, at)
-            key = sources.path_key(self._ledger, harness, path)
+            key = sources.path_key(self._ledger, harness, log_name(path))
             shown = self._redactor.redact(str(path))
             with self._ledger.transaction():
                 if moved:
@@ -289,17 +290,17 @@ class Capture:
                 else:
                     first_us = min(at.st_mtime_ns // 1000, self._clock())
                     sources.add(self._ledger, harness, key, shown, first_us)
-            known = self._known[harness, path] = self._must_find(key)
+            known = self._known[harness, log_name(path)] = self._must_find(key)
         if known.authority != found.authority:
             # What it shows is another kind of source from now on: it is read from its start once more.
             with self._ledger.transaction():
                 sources.set_authority(self._ledger, known.row, found.authority)
                 sources.rewind(self._ledger, known.row)
-            known = self._known[harness, path] = self._must_find(known.path_key)
+            known = self._known[harness, log_name(path)] = self._must_find(known.path_key)
         return known
 
     def _refresh(self, harness: str, path: Path, source: Source) -> None:
-        self._known[harness, path] = self._must_find(source.path_key)
+        self._known[harness, log_name(path)] = self._must_find(source.path_key)
 
     def _must_find(self, key: bytes) -> Source:
         found = sources.find(self._ledger, key)
@@ -313,21 +314,18 @@ class Capture:
                 if parts.same_file(self._ledger, found, at, source.at):
                     return source
                 continue
-            if not 0 < source.at.offset <= at.st_size:
+            if source.at.offset == 0 or (found.path.suffix != PACKED and source.at.offset > at.st_size):
                 continue
-            fd = os.open(found.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-            try:
-                if resume(fd, at.st_size, source.at, self._ledger, whole=True) is not None:
+            with opened(found.path) as content:
+                if resume(content, source.at, self._ledger, whole=True) is not None:
                     return source
-            finally:
-                os.close(fd)
         return None
 
     def _absent(self, harness: str) -> list[Source]:
         """Sources of a harness whose file is not where it was; found once a look, since most looks need none."""
         if harness not in self._missing:
             here = {
-                sources.path_key(self._ledger, harness, found.path)
+                sources.path_key(self._ledger, harness, log_name(found.path))
                 for view in self.views
                 if view.harness == harness
                 for found in view.found
@@ -337,7 +335,7 @@ class Capture:
         return self._missing[harness]
 
     def _trouble(self, harness: str, found: Found, reason: str) -> None:
-        key = sources.path_key(self._ledger, harness, found.path)
+        key = sources.path_key(self._ledger, harness, log_name(found.path))
         with self._ledger.transaction():
             source = sources.find(self._ledger, key)
             if source is None:
@@ -346,4 +344,4 @@ class Capture:
             if found.reader != "lines":
                 # It is tried again at the next look, whether its stats change or not.
                 sources.set_seen(self._ledger, source.row, Checkpoint())
-        self._known[harness, found.path] = self._must_find(key)
+        self._known[harness, log_name(found.path)] = self._must_find(key)

@@ -115,15 +115,36 @@ class Rollback(msgspec.Struct, frozen=True, gc=False):
     turns: int
 
 
+class Place(msgspec.Struct, frozen=True, gc=False):
+    """Where the line stands in its session, when that is not its byte position; comes before the line's items.
+
+    For conversations that lie in several files of one kind: places go on from file to file.
+    """
+
+    pos: int
+
+
+class Revert(msgspec.Struct, frozen=True, gc=False):
+    """A conversation goes on from an earlier place in a file of its own: what was said before `time_us` (UTC
+    microseconds) at `pos` or behind it, in whatever file, is abandoned."""
+
+    session: str
+    pos: int
+    time_us: int
+
+
 class Facts(msgspec.Struct, frozen=True, gc=False):
     """What a line says of its session; None means "says nothing". Later facts win over earlier ones.
 
-    `cwd` is kept from the first line that gives one (the project of a session), `model` from the last.
+    `cwd` is kept from the first line that gives one (the project of a session), `model` and the agent's `version`
+    from the last. `folder` names the project where no line has a `cwd`: the store's own name for it, never decoded.
     `title` wins by (title_rank, later). `parent`, `forked_from`, `continued_from` are native ids.
     """
 
     session: str
     cwd: str | None = None
+    folder: str | None = None
+    version: str | None = None
     branch: str | None = None
     model: str | None = None
     title: str | None = None
@@ -150,7 +171,7 @@ class Skipped(msgspec.Struct, frozen=True, gc=False):
     record_type: str
 
 
-Event: TypeAlias = Item | Message | Rewind | Row | Finish | Drop | Rollback | Facts
+Event: TypeAlias = Item | Message | Rewind | Row | Place | Finish | Drop | Rollback | Revert | Facts
 Decoded: TypeAlias = Event | BadLine | Skipped
 
 

@@ -9,7 +9,6 @@ import msgspec
 
 from afterword.domain.items import PROSE_KINDS
 from afterword.domain.sections import PARTS
-from afterword.domain.slugs import project_of
 from afterword.store.ledger import segments, sessions
 from afterword.store.ledger.ledger import Ledger, RecordKind
 
@@ -133,7 +132,7 @@ def load_session(ledger: Ledger, session_id: str) -> Document | None:
         title=session.facts.title,
         day="",
         time_us=session.started_us if session.started_us is not None else last_us,
-        project=project_of(session.facts.cwd),
+        project=session.facts.project,
         harness=session.harness,
         session=session.id,
         parts=tuple(parts),

@@ -4,18 +4,33 @@ A log's lines change what earlier ones mean: the same message comes again and ag
 far, a rewind cuts it off. Both formats of a session give the same keys.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from afterword.capture.harness import gemini_stores
 from afterword.capture.harness.gemini_messages import Speaker, State, named, titled
-from afterword.capture.harness.gemini_records import LINES, Fields, Line, whole
+from afterword.capture.harness.gemini_records import LINES, SESSION, Fields, Line, Session, whole
+from afterword.capture.harness.lenient import part as part_of
 from afterword.capture.harness.lenient import records
-from afterword.domain.events import BadLine, Decoded, Fingerprint, Found, Rewind, Skipped, Where
+from afterword.domain.events import (
+    BadLine,
+    Decoded,
+    Document,
+    Fingerprint,
+    Found,
+    Opened,
+    Part,
+    Rewind,
+    Skipped,
+    Unreadable,
+    Where,
+)
 
 name = "gemini-cli"
 label = "Gemini CLI"
 state_type = State
+
+NO_ID = BadLine("a message without an id")
 
 
 def roots(where: Where) -> list[Path]:
@@ -74,3 +89,29 @@ def _set(changes: Fields, state: State, out: list[Decoded]) -> None:
     for message in changes.messages or []:
         if message.id:
             Speaker(state, message, out, lesser=True).speak()
+
+
+def parts(opened: Opened, known: Mapping[str, str]) -> Iterator[Part]:  # noqa: ARG001  # the protocol's
+    """The one session of a document; compared by what it gives, since nothing in it says when it changed."""
+    yield Part(_session(opened).session_id or opened.path.stem, "")
+
+
+def events(opened: Opened, part: Part, fingerprint: Fingerprint) -> Iterator[list[Decoded]]:  # noqa: ARG001
+    """What a document says of its session, then its messages."""
+    session, state = _session(opened), start(opened.path)
+    facts = named(state, session.session_id or state.stem, session.directories, session.start_time)
+    yield [*([facts] if facts else []), *titled(state, session.summary)]
+    for message in session.messages or []:
+        out: list[Decoded] = []
+        if message.id:
+            Speaker(state, message, out, lesser=False).speak()
+        else:
+            out.append(NO_ID)
+        yield out
+
+
+def _session(opened: Opened) -> Session:
+    found = part_of(opened.data, SESSION) if isinstance(opened, Document) else None
+    if found is None:
+        raise Unreadable("it is no whole JSON document; it is read again when it changes")
+    return found

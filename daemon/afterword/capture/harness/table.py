@@ -16,11 +16,8 @@ class Harness(Struct, frozen=True):
     """Whether its transcripts are read; the others are only looked for."""
 
     def load(self) -> Agent:
-        """The harness's module; one that is not read yet knows its roots and no sources."""
-        module = importlib.import_module(f"afterword.capture.harness.{self.module}")
-        if not self.reads:
-            return cast("Agent", module.Later(self.name, self.label))
-        return cast("Agent", module)
+        """The harness's module."""
+        return cast("Agent", importlib.import_module(f"afterword.capture.harness.{self.module}"))
 
 
 HARNESSES = (
@@ -30,8 +27,8 @@ HARNESSES = (
     Harness("cursor", "Cursor", "cursor", reads=True),
     Harness("gemini-cli", "Gemini CLI", "gemini_cli", reads=True),
     Harness("aider", "aider", "aider", reads=True),
-    Harness("antigravity", "Antigravity", "later", reads=False),
-    Harness("grok-build", "Grok Build", "later", reads=False),
+    Harness("antigravity", "Antigravity", "antigravity", reads=True),
+    Harness("grok-build", "Grok Build", "grok_build", reads=True),
 )
 
 BY_NAME = {harness.name: harness for harness in HARNESSES}

@@ -1,10 +1,10 @@
 """Lines that are decoded together: where a unit ends, and the mark that stands before the one that is still open."""
 
-import os
 from collections.abc import Callable
 
 import msgspec
 
+from afterword.capture.tail.content import Content
 from afterword.capture.tail.lines import Line
 from afterword.capture.tail.prefix import Mark, PrefixHash
 
@@ -22,8 +22,8 @@ class Held(msgspec.Struct, frozen=True, gc=False):
 class Units:
     """The open unit of a file that is read, and the position before it, which only moves over whole units."""
 
-    def __init__(self, fd: int, prefix: PrefixHash, ends: Callable[[bytes, bytes], bool]) -> None:
-        self._fd = fd
+    def __init__(self, content: Content, prefix: PrefixHash, ends: Callable[[bytes, bytes], bool]) -> None:
+        self._content = content
         self._prefix = prefix
         self._ends = ends
         self._size = 0
@@ -44,7 +44,7 @@ class Units:
         self.held = []
         self._size = 0
         while self._prefix.offset < offset:
-            data = os.pread(self._fd, min(_BLOCK, offset - self._prefix.offset), self._prefix.offset)
+            data = self._content.pread(min(_BLOCK, offset - self._prefix.offset), self._prefix.offset)
             if not data:
                 break  # cut off while it is read: the next look finds that the bytes are others
             self._prefix.update(data)

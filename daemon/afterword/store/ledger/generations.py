@@ -50,14 +50,19 @@ class Generations:
         self._source = source
         self._generation = generation
 
-    def choose(self, session: int, ids: Ids, text: Redacted, *, strict: bool = False) -> Chosen:
+    def choose(self, session: int, ids: Ids, text: Redacted, *, strict: bool = False, lesser: bool = False) -> Chosen:
         """The row that `text` belongs to: one with this very text, else the one that grows, else a new one.
 
-        `strict`: the text is known to be all there is, so it is nobody's beginning.
+        `strict`: the text is known to be all there is, so it is nobody's beginning. `lesser`: it is a shortened
+        edition, which means what another source shows at the place.
         """
         known = self.known(session, ids)
         current = [entry for entry in known if entry.shown == self._generation and entry.state == _LIVE]
         found = self._match(known, current, text, strict=strict)
+        if found is None and lesser:
+            found = next((entry for entry in reversed(known) if self._stands_elsewhere(entry)), None)
+            if found:
+                text = found.text
         old = [entry.membership for entry in current if entry is not found and entry.membership is not None]
         if found is None:
             return Chosen(ids(len(known)), text, False, old)
@@ -94,6 +99,9 @@ class Generations:
             "SELECT 1 FROM shown WHERE membership = ? AND source <> ? LIMIT 1", (membership, self._source)
         ).fetchone()
         return found is not None
+
+    def _stands_elsewhere(self, entry: Known) -> bool:
+        return entry.state == _LIVE and self.shown_elsewhere(entry.membership)
 
     def _match(self, known: list[Known], current: list[Known], text: Redacted, *, strict: bool) -> Known | None:
         for entry in known:

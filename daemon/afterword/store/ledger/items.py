@@ -254,6 +254,16 @@ class Writer:
         for row, pos, sub in rows:
             self._change(row, (pos, sub), State.ABANDONED, rolled=before)
 
+    def revert(self, session: int, pos: int, time_us: int) -> None:
+        """Abandon what was said before `time_us` at `pos` or behind it, whichever source shows it."""
+        rows = self._db.execute(
+            "SELECT m.row, m.pos, m.sub FROM membership m JOIN item i ON i.row = m.item"
+            " WHERE m.session = ? AND m.said = 0 AND m.pos >= ? AND i.time_us < ?",
+            (session, pos, time_us),
+        ).fetchall()
+        for row, at, sub in rows:
+            self._change(row, (at, sub), State.ABANDONED)
+
     def abandon_turns(self, turns: list[int]) -> None:
         """Abandon every live membership that this source shows in one of these turns of its tree."""
         for turn in turns:

@@ -277,7 +277,30 @@ def _fourth(db: sqlite3.Connection) -> None:
     _run(db, _V4)
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_first, _second, _third, _fourth)
+_V5 = """
+-- Working folders and the main checkout each belongs to (redacted paths), as found while the folders were there.
+CREATE TABLE checkout (folder TEXT PRIMARY KEY, root TEXT NOT NULL) WITHOUT ROWID;
+
+-- Record types nobody knows, counted by source and the agent's version: a format that drifts shows here. A source that
+-- is read again is counted again.
+DROP TABLE drift;
+CREATE TABLE drift (
+  source INTEGER NOT NULL, version TEXT NOT NULL, record_type TEXT NOT NULL, count INTEGER NOT NULL,
+  PRIMARY KEY (source, version, record_type)
+) WITHOUT ROWID;
+
+-- The versions of the agent that wrote a source.
+CREATE TABLE written_by (
+  source INTEGER NOT NULL, version TEXT NOT NULL, PRIMARY KEY (source, version)
+) WITHOUT ROWID;
+"""
+
+
+def _fifth(db: sqlite3.Connection) -> None:
+    _run(db, _V5)
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_first, _second, _third, _fourth, _fifth)
 
 
 def migrate(db: sqlite3.Connection) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from afterword.redact.text import Redacted
+from afterword.store.ledger import drift
 from afterword.store.ledger.ledger import Ledger
 
 _TROUBLES_KEPT = 100
@@ -164,7 +165,9 @@ def move(ledger: Ledger, row: int, key: bytes, path: Redacted) -> None:
     It stays the same source, whose items are known, but is read from its start once more: its place may say
     something (an archived session).
     """
-    ledger.db.execute("UPDATE source SET path_key = ?, path = ? WHERE row = ?", (key, path, row))
+    ledger.db.execute(
+        "UPDATE source SET path_key = ?, path = ?, generation = generation + 1 WHERE row = ?", (key, path, row)
+    )
     ledger.db.execute("UPDATE source SET path = ?, version = '' WHERE within = ?", (path, row))
     rewind(ledger, row)
     reset_counts(ledger, row)
@@ -208,6 +211,7 @@ def reset_counts(ledger: Ledger, row: int) -> None:
     """Forget what was counted, before a source is read again from its start; inside a transaction."""
     ledger.db.execute("UPDATE source SET bad = 0, skipped = 0 WHERE row = ?", (row,))
     ledger.db.execute("DELETE FROM trouble WHERE source = ?", (row,))
+    drift.reset(ledger, row)
 
 
 def count_trouble(ledger: Ledger, row: int, line: int, reason: str, *, bad: bool) -> None:
@@ -226,13 +230,4 @@ def troubles(ledger: Ledger) -> list[tuple[str, int, str]]:
         ledger.db.execute(
             "SELECT s.path, t.line, t.reason FROM trouble t JOIN source s ON s.row = t.source ORDER BY 1, 2"
         )
-    )
-
-
-def count_drift(ledger: Ledger, harness: str, record_type: Redacted, count: int) -> None:
-    """Count records of a type nobody knows; inside a transaction."""
-    ledger.db.execute(
-        "INSERT INTO drift VALUES (?, ?, ?) ON CONFLICT (harness, record_type) "
-        " DO UPDATE SET count = count + excluded.count",
-        (harness, record_type, count),
     )
