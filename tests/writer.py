@@ -19,8 +19,16 @@ NOW_US = 1_790_000_000_000_000
 class Reading:
     """A ledger that reads the stores below `root`; `restart` is a new process's view of it."""
 
-    def __init__(self, root: Path, now_us: int = NOW_US, quiet_us: int = 600_000_000, copy_max: int = 1 << 30) -> None:
+    def __init__(
+        self,
+        root: Path,
+        now_us: int = NOW_US,
+        quiet_us: int = 600_000_000,
+        copy_max: int = 1 << 30,
+        env: dict[str, str] | None = None,
+    ) -> None:
         self.copy_max = copy_max
+        self._env = env or {}
         self.root = root
         self.now_us = now_us
         self._quiet_us = quiet_us
@@ -31,7 +39,7 @@ class Reading:
         if hasattr(self, "ledger"):
             self.ledger.close()
         self.ledger = open_writer(self.root / "state", "box")
-        where = Where({}, self.root, "linux")
+        where = Where(self._env, self.root, "linux")
         self.capture = Capture(
             self.ledger,
             REDACTOR,

@@ -8,8 +8,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
-
 from afterword.capture.harness import stores
 from afterword.capture.harness.codex_lines import BARE, LINES, Line, whole
 from afterword.capture.harness.codex_reading import Reading
@@ -50,14 +48,14 @@ def sources(root: Path) -> Iterator[Found]:
             if entry.name in active or (twin != entry.name and twin in plain | active):
                 continue
             if twin.endswith(".jsonl"):
-                yield msgspec.structs.replace(stores.line_log(entry), authority=_ROLLOUT_AUTHORITY)
+                yield stores.line_log(entry, _ROLLOUT_AUTHORITY)
             else:
                 yield Found(Path(entry.path), "none", _FIRST_FORMAT)
         active |= {entry.name for entry in logs} | plain
         yield from (entry for entry in found if isinstance(entry, Found))
     for entry in stores.entries(root):
         if entry.name == _INDEX:
-            yield msgspec.structs.replace(stores.line_log(entry), authority=_ROLLOUT_AUTHORITY)
+            yield stores.line_log(entry, _ROLLOUT_AUTHORITY)
         elif entry.name == _LOG:
             yield stores.line_log(entry)
 

@@ -48,7 +48,8 @@ def sources(root: Path) -> Iterator[Found]:
                 found = stores.line_log(entry)
                 yield found if found.problem else Found(found.path, "document")
         for entry in stores.oldest_first([entry for entry in inside if _MAIN.fullmatch(entry.name)]):
-            yield stores.line_log(entry)
+            # It begins with what a document of the same session held.
+            yield stores.line_log(entry, authority=1)
         for entry in inside:
             if stores.is_folder(entry):
                 yield from _agents(Path(entry.path))
