@@ -103,10 +103,15 @@ def test_no_secret_of_any_store_reaches_a_byte_of_ours(tmp_path: Path) -> None:
         f"#### /run psql {url}  \n> Running export T={token}  \n"
     )
     window.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    home.run("up", "--once", "--settle", "0", AFTERWORD_AIDER_ROOT=str(tmp_path / "srv"))
+    for _ in range(2):
+        home.run("up", "--once", "--settle", "0", AFTERWORD_AIDER_ROOT=str(tmp_path / "srv"))
+        with history.open("a") as out:
+            out.write("\n#### More?  \n")
     assert home.json("show", ONE)["messages"]
     assert home.json("show", TWO)["messages"]
-    assert home.json("show", "2026-03-04 11:00:00#1")["messages"]
+    typed = [item["text"] for item in home.json("show", "2026-03-04 11:00:00#1")["messages"] if item["role"] == "user"]
+    assert len(typed) == 2
+    assert typed[1] == "More?"
     found = every_byte(home.state) + every_byte(home.vault)
     for path in home.state.rglob("*.db"):
         with closing(sqlite3.connect(path)) as db:

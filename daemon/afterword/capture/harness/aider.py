@@ -43,9 +43,13 @@ def _marks(opened: Document, found: list[Session]) -> Iterator[str]:
 
 
 def _settled(known: Mapping[str, str]) -> str:
-    """The id that was chosen when the history was seen first; its sessions' names keep it as well."""
+    """The id that was chosen when the history was seen first; its sessions' names keep it as well.
+
+    A folder's name that looks like a secret is not kept as it was: such an id is made again.
+    """
     named = (name.rpartition("/")[0] for name in known if name != _REPOSITORY)
-    return known.get(_REPOSITORY, "").partition("|")[0] or next(named, "")
+    its_id = known.get(_REPOSITORY, "").partition("|")[0] or next(named, "")
+    return "" if "[redacted" in its_id else its_id
 
 
 def _new(opened: Document) -> str:
