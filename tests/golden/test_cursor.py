@@ -103,10 +103,13 @@ def test_no_secret_of_any_store_reaches_a_byte_of_ours(tmp_path: Path) -> None:
         f"#### /run psql {url}  \n> Running export T={token}  \n"
     )
     window.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    for _ in range(2):
-        home.run("up", "--once", "--settle", "0", AFTERWORD_AIDER_ROOT=str(tmp_path / "srv"))
-        with history.open("a") as out:
-            out.write("\n#### More?  \n")
+    env = {"AFTERWORD_AIDER_ROOT": str(tmp_path / "srv")}
+    home.run("up", "--once", "--settle", "0", **env)
+    items = home.json("status", **env)["ledger"]["items"]
+    with history.open("a") as out:
+        out.write("\n#### More?  \n")
+    home.run("up", "--once", "--settle", "0", **env)
+    assert home.json("status", **env)["ledger"]["items"] == items + 1
     assert home.json("show", ONE)["messages"]
     assert home.json("show", TWO)["messages"]
     typed = [item["text"] for item in home.json("show", "2026-03-04 11:00:00#1")["messages"] if item["role"] == "user"]

@@ -8,6 +8,10 @@ from pathlib import Path
 from cursor_stores import ONE, Window
 from homes import Home
 
+from afterword.capture.sweep import survey
+from afterword.capture.watch import Watcher
+from afterword.domain.events import Where
+
 STARTED = "2026-03-04 11:00:00"
 
 
@@ -43,3 +47,15 @@ def test_rows_in_a_log_and_lines_in_a_history_come_while_the_daemon_runs(tmp_pat
         wait_for(lambda: said(home, ONE) == ["Why?", "So."] and said(home, f"{STARTED}#1") == ["One?", "Yes."])
         roots = {root["path"]: root["mode"] for root in home.json("status")["roots"]}
     assert roots[str(history.parent)] == "watched"
+
+
+def test_a_project_is_not_watched_for_the_history_in_it(tmp_path: Path) -> None:
+    history = tmp_path / "srv/orchard/.aider.chat.history.md"
+    (history.parent / "app/deep/folders").mkdir(parents=True)
+    history.write_text(f"\n# aider chat started at {STARTED}\n\n")
+    watcher = Watcher()
+    try:
+        watcher.arm(survey(Where({"AFTERWORD_AIDER_ROOT": str(tmp_path / "srv")}, tmp_path, "linux")))
+        assert watcher._watched == {tmp_path / "srv": False, history.parent: False}
+    finally:
+        watcher.stop()
