@@ -43,6 +43,8 @@ MINUTE_US = 1_772_619_600_000_000
         ),
         ("<user_query>no end", "<user_query>no end"),
         ("What is <system_reminder> for?", "What is <system_reminder> for?"),
+        ("My words.\n<system_reminder>Not mine.</system_reminder>", "My words."),
+        ("Why does this fail?\n<rules>\n<rule/>\n</rules>", "Why does this fail?\n<rules>\n<rule/>\n</rules>"),
         ("Plain words.", "Plain words."),
         ("<user_info>\nOS Version: linux\n</user_info>\n<rules>\nUse ruff.\n</rules>", ""),
         ("<system_reminder>Now.</system_reminder>\nAnd my words.", "And my words."),

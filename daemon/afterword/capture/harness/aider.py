@@ -27,17 +27,29 @@ def parts(opened: Opened, known: Mapping[str, str]) -> Iterator[Part]:
     found = _sessions(opened)
     if not found:
         return
-    marks = [opened.fingerprint(f"{session.name}\0{said}") for session in found if (said := first_prompt(session))]
-    its_id = _settled(known) or _copied(opened, marks) or _new(opened)
-    yield Part(_REPOSITORY, "|".join((its_id, *marks[:_MARKS])))
+    its_id = _settled(known) or _copied(opened, list(_marks(opened, found))) or _new(opened)
+    marks = itertools.islice(_marks(opened, found), _MARKS)
+    yield Part(_REPOSITORY, "|".join((its_id, *marks)))
     for session in found:
-        yield Part(f"{its_id}/{session.name}", "")
+        yield Part(f"{its_id}/{session.name}", opened.fingerprint("\n".join(session.lines)))
+
+
+def _marks(opened: Document, found: list[Session]) -> Iterator[str]:
+    """What tells the sessions in which somebody spoke from all others, in the order of the file."""
+    for session in found:
+        said = first_prompt(session)
+        if said:
+            yield opened.fingerprint(f"{session.name}\0{said}")
 
 
 def _settled(known: Mapping[str, str]) -> str:
-    """The id that was chosen when the history was seen first; its sessions' names keep it as well."""
+    """The id that was chosen when the history was seen first; its sessions' names keep it as well.
+
+    A folder's name that looks like a secret is not kept as it was: such an id is made again.
+    """
     named = (name.rpartition("/")[0] for name in known if name != _REPOSITORY)
-    return known.get(_REPOSITORY, "").partition("|")[0] or next(named, "")
+    its_id = known.get(_REPOSITORY, "").partition("|")[0] or next(named, "")
+    return "" if "[redacted" in its_id else its_id
 
 
 def _new(opened: Document) -> str:

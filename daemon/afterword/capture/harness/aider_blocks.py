@@ -82,7 +82,12 @@ def sessions(text: str) -> list[Session]:
 
 def blocks(session: Session) -> list[Block]:
     """The blocks of one session in order."""
-    return list(_Reading(session.lines).run())
+    return list(each_block(session))
+
+
+def each_block(session: Session) -> Iterator[Block]:
+    """The blocks of one session, one after the other."""
+    return _Reading(session.lines).run()
 
 
 class _Reading:

@@ -4,7 +4,7 @@ import re
 import time
 from collections.abc import Iterator
 
-from afterword.capture.harness.aider_blocks import Block, Session, blocks
+from afterword.capture.harness.aider_blocks import Block, Session, blocks, each_block
 from afterword.capture.harness.aider_edits import spans
 from afterword.capture.harness.texts import tidy
 from afterword.domain.events import Decoded, Facts, Item, Key
@@ -97,7 +97,7 @@ class Reading:
 
 def first_prompt(session: Session) -> str:
     """What a person said first in a session, to tell copies by; empty when nothing was said yet."""
-    return next((block.text for block in blocks(session) if block.who == "person"), "")
+    return next((block.text for block in each_block(session) if block.who == "person"), "")
 
 
 def _local(started: str) -> int | None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from afterword.capture.harness import cursor_composers as composers
 from afterword.capture.harness import cursor_store, cursor_texts
 from afterword.capture.harness import cursor_transcripts as transcripts
-from afterword.capture.harness.cursor_bubbles import Family
+from afterword.capture.harness.cursor_family import Family
 from afterword.capture.harness.cursor_stores import DATABASE, roots, sources
 from afterword.capture.harness.cursor_transcripts import State, start
 from afterword.domain.events import Database, Decoded, Document, Fingerprint, Opened, Part

@@ -1,70 +1,21 @@
 """The messages and steps of one conversation in Cursor's window as events."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from afterword.capture.harness import cursor_kv as kv
 from afterword.capture.harness import cursor_places as places
 from afterword.capture.harness import cursor_tools as tools
+from afterword.capture.harness.cursor_family import Family, children
 from afterword.capture.harness.cursor_speech import spoken, typed, words
-from afterword.capture.harness.cursor_values import BUBBLES, CATALOGUES, COMPOSERS, Bubble, Composer, Tool
+from afterword.capture.harness.cursor_values import BUBBLES, Bubble, Composer, Tool
 from afterword.capture.harness.lenient import NOT_JSON, part
 from afterword.capture.harness.texts import tidy
 from afterword.capture.harness.times import moment
 from afterword.domain.events import Database, Decoded, Facts, Item, Key, Skipped
 from afterword.domain.items import ExitStatus, Kind, SaidBy
 
-_HEADS = "composer.composerHeaders"
 _TITLE_MAX = 300
 _TASK = "task-"
-
-
-class Family:
-    """What is known of conversations beside their own values, while one database is open: parents and folders."""
-
-    def __init__(self) -> None:
-        self._parents: dict[str, str] = {}
-        self._heads: dict[str, Composer] | None = None
-        self._windows: dict[str, str] | None = None
-
-    def learn(self, name: str, composer: Composer) -> None:
-        """Note whose parent a conversation is."""
-        for child in children(composer):
-            self._parents.setdefault(child, name)
-
-    def parent(self, name: str) -> str | None:
-        return self._parents.get(name)
-
-    def head(self, opened: Database, name: str) -> Composer:
-        """What the catalogues of the database say of a conversation."""
-        row = kv.headed(opened.db, name)
-        found = part(row, COMPOSERS) if row else None
-        if found is not None:
-            return found
-        if self._heads is None:
-            raw = kv.value(opened.db, "ItemTable", _HEADS) if "ItemTable" in kv.tables(opened.db) else None
-            listed = part(raw, CATALOGUES) if isinstance(raw, bytes) else None
-            heads = (listed and listed.all_composers) or []
-            self._heads = {head.composer_id: head for head in heads if head.composer_id}
-        return self._heads.get(name) or Composer()
-
-    def window(self, opened: Database, name: str) -> str | None:
-        """The folder of the window that lists a conversation."""
-        own = places.window(opened.path.parent)
-        if own is not None:
-            return own
-        if self._windows is None:
-            self._windows = places.of_windows(_user(opened.path))
-        return self._windows.get(name)
-
-
-def _user(database: Path) -> Path:
-    """The User folder above `globalStorage/state.vscdb`."""
-    return database.parent.parent
-
-
-def children(composer: Composer) -> list[str]:
-    return [*(composer.subagent_composer_ids or []), *(composer.sub_composer_ids or [])]
 
 
 class Conversation:

@@ -8,13 +8,12 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from afterword.capture.harness import cursor_kv as kv
-from afterword.capture.harness.cursor_bubbles import Conversation, Family
-from afterword.capture.harness.cursor_places import LISTED
-from afterword.capture.harness.cursor_values import CATALOGUES, COMPOSERS, TABS, Bubble, Composer, Tab
+from afterword.capture.harness.cursor_bubbles import Conversation
+from afterword.capture.harness.cursor_family import CHAT, LISTED, Family
+from afterword.capture.harness.cursor_values import COMPOSERS, Bubble, Composer, Tab
 from afterword.capture.harness.lenient import part as piece
 from afterword.domain.events import BadLine, Database, Decoded, Fingerprint, Part
 
-CHAT = "workbench.panel.aichat.view.aichat.chatdata"
 _TAB, _IN_LIST = "tab:", "listed:"
 _RECENT = 12
 _LAST_BUBBLES = 5
@@ -48,9 +47,9 @@ def parts(opened: Database, known: Mapping[str, str], family: Family, fingerprin
         yield from _composers(opened, known, family, fingerprint)
     if "ItemTable" in tables:
         for key, prefix in ((CHAT, _TAB), (LISTED, _IN_LIST)):
-            for name, talk in _in_item_table(opened, key):
-                if talk:
-                    yield Part(prefix + name, "")
+            version, talks = family.listed(opened, key)
+            for name in talks:
+                yield Part(prefix + name, version)
 
 
 def _composers(opened: Database, known: Mapping[str, str], family: Family, fingerprint: Fingerprint) -> Iterator[Part]:
@@ -105,7 +104,7 @@ def events(opened: Database, part: Part, family: Family, fingerprint: Fingerprin
     if part.name.startswith((_TAB, _IN_LIST)):
         prefix, key = (_TAB, CHAT) if part.name.startswith(_TAB) else (_IN_LIST, LISTED)
         name = part.name.removeprefix(prefix)
-        talk = next((talk for found, talk in _in_item_table(opened, key) if found == name), None)
+        talk = family.listed(opened, key)[1].get(name)
         if isinstance(talk, Tab):
             shown = Composer(composer_id=name, name=talk.chat_title, last_updated_at=talk.last_send_time)
             yield from _spoken(Conversation(opened, name, shown, family), talk.bubbles or [])
@@ -151,20 +150,3 @@ def _spoken(talk: Conversation, bubbles: list[Bubble]) -> Iterator[list[Decoded]
     for n, bubble in enumerate(bubbles):
         yield talk.bubble(bubble.bubble_id or bubble.id or f"#{n}", bubble, None)
     yield talk.end()
-
-
-def _in_item_table(opened: Database, key: str) -> Iterator[tuple[str, Tab | Composer | None]]:
-    """Conversations that old versions keep in one value of a window's own table; None for one without a message."""
-    raw = kv.value(opened.db, "ItemTable", key, kv.CONVERSATION_MAX)
-    if not isinstance(raw, bytes):
-        return
-    if key == CHAT:
-        tabs = piece(raw, TABS)
-        for tab in (tabs and tabs.tabs) or []:
-            if tab.tab_id:
-                yield tab.tab_id, tab if tab.bubbles else None
-        return
-    listed = piece(raw, CATALOGUES)
-    for composer in (listed and listed.all_composers) or []:
-        if composer.composer_id:
-            yield composer.composer_id, composer if composer.conversation else None

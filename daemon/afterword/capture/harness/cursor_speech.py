@@ -9,9 +9,10 @@ from afterword.capture.harness.lenient import part
 from afterword.capture.harness.texts import OWN_BLOCKS, tidy, without_blocks
 from afterword.domain.clock import parse_rfc3339
 
-_INJECTED = (
-    "system_reminder",
-    "system-reminder",
+_NEVER_TYPED = ("system_reminder", "system-reminder", "system_notification", *OWN_BLOCKS)
+"""What Cursor or we put among a person's words."""
+_CONTEXT = (
+    *_NEVER_TYPED,
     "user_info",
     "git_status",
     "rules",
@@ -27,12 +28,12 @@ _INJECTED = (
     "cursor_commands",
     "mcp_instructions",
     "agent_transcripts",
-    "system_notification",
     "timestamp",
-    *OWN_BLOCKS,
 )
-"""What Cursor puts beside a person's words in the user role."""
+"""What Cursor puts before a person's words in the user role. A person may paste such a block: it is context only in a
+text that begins with one."""
 
+_BEGINS = re.compile(rf"\s*<(?:{'|'.join(_CONTEXT)})[\s>]")
 _OPEN, _CLOSE = "<user_query>", "</user_query>"
 _QUERY = re.compile(r"<(/?)user_query>")
 _STAMP = re.compile(
@@ -52,7 +53,7 @@ def typed(text: str) -> str:
     """
     inside = _queries(text)
     if inside is None:
-        inside = without_blocks(text, _INJECTED) if "<" in text else text
+        inside = without_blocks(text, _CONTEXT if _BEGINS.match(text) else _NEVER_TYPED) if "<" in text else text
     elif any(f"<{name}" in inside for name in OWN_BLOCKS):
         inside = without_blocks(inside, OWN_BLOCKS)
     return tidy(inside.strip())
