@@ -23,7 +23,7 @@ from afterword.store.ledger.ledger import Ledger
 
 LOGS = {entry.name: entry for entry in CATALOGUE if entry.logs}
 POINTS = ("ledger.begin", "ledger.inside", "ledger.commit", "ledger.committed")
-EXAMPLES = int(os.environ.get("N", "1"))
+EXAMPLES = settings().max_examples ** 2 // 2000
 
 Told = tuple[dict[str, Any], dict[str, list[tuple[str, State, bool]]]]
 
