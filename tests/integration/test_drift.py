@@ -2,6 +2,7 @@
 
 import json
 import random
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ from homes import Home
 from transcripts import ClaudeSession
 from writer import Reading
 
-from afterword.store.ledger import drift
+from afterword.store.ledger import drift, schema
 
 
 def write(home: Path, session: ClaudeSession, *, cut: int = 0) -> Path:
@@ -89,3 +90,16 @@ def test_an_agent_that_was_only_started_is_no_alarm(tmp_path: Path) -> None:
     reading.sweep()
     assert told(reading) == []
     reading.close()
+
+
+def test_an_older_ledger_is_brought_up_to_date_and_counts_from_then_on(tmp_path: Path) -> None:
+    path = tmp_path / "ledger.db"
+    db = sqlite3.connect(path, isolation_level=None)
+    for step in schema.MIGRATIONS[:5]:
+        step(db)
+    db.execute("PRAGMA user_version = 5")
+    db.execute("INSERT INTO drift VALUES ('claude-code', 'hologram', 7)")
+    schema.migrate(db)
+    assert db.execute("SELECT count(*) FROM drift").fetchone() == (0,)
+    assert db.execute("SELECT count(*) FROM checkout").fetchone() == (0,)
+    db.close()
