@@ -31,11 +31,8 @@ class LedgerArticles:
         }
 
     def prints(self) -> Mapping[str, str]:
-        """Path in the vault → a hash of what the article says."""
-        return {
-            path: hashlib.blake2b(msgspec.json.encode(_said(each)), digest_size=12).hexdigest()
-            for path, each in self._standing().items()
-        }
+        """Path in the vault → a hash of what the article says, and of what is told beside it."""
+        return {path: _print(each) for path, each in self._standing().items()}
 
     def load(self, ref: str) -> "Document | None":
         """The article at this path; None when none stands there."""
@@ -49,7 +46,7 @@ class LedgerArticles:
         return Document(
             kind="article",
             ref=ref,
-            print=hashlib.blake2b(msgspec.json.encode(said), digest_size=12).hexdigest(),
+            print=_print(each),
             title=article.title,
             day=article.updated,
             time_us=self._zones.start_of(article.updated) or 0,
@@ -58,6 +55,12 @@ class LedgerArticles:
             session="",
             parts=tuple(Part(text, heading) for heading, text in said[1:] if text),
         )
+
+
+def _print(each: Current) -> str:
+    article = each.article
+    facts = (article.title, article.updated, article.projects[:1], _said(each))
+    return hashlib.blake2b(msgspec.json.encode(facts), digest_size=12).hexdigest()
 
 
 def _said(each: Current) -> list[tuple[str, str]]:

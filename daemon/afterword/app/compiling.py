@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _LOOK_AGAIN_S = 2.0
 _QUIET_US = 60_000_000
+_DAYS_AT_ONCE = 4
+"""The daemon compiles so many, then looks after the stores before the next."""
 
 
 class Compiled(msgspec.Struct, frozen=True):
@@ -43,6 +45,13 @@ class Compiled(msgspec.Struct, frozen=True):
     seen: Seen
     titles: dict[ArticleUid, str]
     diff: str = ""
+
+
+class Tended(msgspec.Struct, frozen=True):
+    """How many files a look of the daemon wrote, and whether more days wait to be compiled."""
+
+    files: int
+    more: bool
 
 
 class Compiling:
@@ -68,6 +77,8 @@ class Compiling:
         self._nearness = nearness
         self._compile = Compile(ledger, redactor, engine, min_words=settings.compile.min_words, meaning=nearness)
         knowledge = settings.vault.knowledge
+        self._upto = ""
+        self._heads: dict[int, int] | None = None
         self._watch = self._sections = self._notes = self._pages = None
         if self._vault:
             self._watch = VaultWatch(self._vault, knowledge, ledger, redactor)
@@ -177,13 +188,35 @@ class Compiling:
         last = self._ledger.meta("nightly_us")
         return not isinstance(last, int) or last < last_due_us
 
-    def nightly(self, *, stop: Callable[[], bool] = lambda: False) -> Compiled:
-        """The nightly run: every new or changed day that is over."""
+    def some(self, *, today: bool, stop: Callable[[], bool] = lambda: False) -> Tended:
+        """Compile the first few of the new or changed days that this run has not come to yet; those that are over, or
+        with `today` all. A day that fails does not keep the later ones from their turn."""
         self.look_at_sections()
-        done = self.run([day for day in self._compile.due() if day < self._today()], patient=True, stop=stop)
-        if not stop():
+        heads = {row: self._ledger.head(row) for row in self._ledger.origins()}
+        grown = heads != self._heads
+        due = self._compile.due() if grown else []
+        left = [day for day in due if day > self._upto and (today or day < self._today())]
+        days, left = left[:_DAYS_AT_ONCE], left[_DAYS_AT_ONCE:]
+        if days or (grown and not due):
+            # What a person retracted lets articles be folded anew though no day is due.
+            done = self.run(days, patient=True, stop=stop)
+            files = done.files
+        else:
+            files = self.refresh()
+        if stop():
+            return Tended(files, more=False)
+        self._upto = days[-1] if left else ""
+        if not (left or today):
             self._remember("nightly_us")
-        return done
+        # What was due is in the log: while that does not grow, nothing new is due.
+        self._heads = heads if today and not due else None
+        return Tended(files, bool(left))
+
+    def refresh(self) -> int:
+        """Take in what people did to the articles, and bring the files up to date if that or the ledger asks for it."""
+        seen = self.look()
+        news = seen.edited or seen.moved or seen.deleted or seen.restored
+        return self.render(patient=True) if news or self.owed() else 0
 
     def _remember(self, what: str) -> None:
         with self._ledger.transaction():

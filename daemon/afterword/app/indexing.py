@@ -57,12 +57,13 @@ class Indexing:
 
         return Nearness(self._config.places.state, SIGNATURES[self._config.settings.index.embedder], self.embedder)
 
-    def step(self, budget_s: float = 0.25) -> bool:
-        """Work for about so long; whether more is left. Never waits for another process that has the index open."""
+    def step(self, budget_s: float = 0.25, wake: Callable[[], None] | None = None) -> bool:
+        """Work for about so long; whether to call it again at once. Never waits for another process that has the index
+        open, nor, with `wake`, for what takes seconds to load: that is called in another thread when it is there."""
         if not self.on:
             return False
         try:
-            return self._opened().step(budget_s)
+            return self._opened().step(budget_s, wake)
         except Busy:
             _log.info("another process has the index open, it is brought up to date later")
             return False

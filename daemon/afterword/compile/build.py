@@ -100,7 +100,6 @@ class Compile:
         changed: dict[ArticleUid, Article] = {}
         last = max(state.records, default="")
         fresh = state.fresh
-        undone = state.undo(last) if fresh and last in todo else False
         older: dict[str, BuildRecord] = {}
         for done, day in enumerate(todo):
             if stop():
@@ -116,15 +115,17 @@ class Compile:
                 _log.warning("a day could not be compiled, it stays pending", extra={"day": day})
                 results[day] = DayResult(day, "failed", err.message)
                 continue
-            if not fresh or day < last or (day == last and (older or not undone)):
+            if not fresh or day < last or (day == last and (older or not state.undo(day))):
                 older[day] = record
                 continue
             if older:
-                self._settle(state, older, results, changed, dry=dry)
+                if not self._settle(state, older, results, changed, dry=dry, stop=stop):
+                    break
                 older = {}
             self._store(state, {day: record}, state.on_top(day, record), results, changed, dry=dry)
-        if older or not fresh:
-            self._settle(state, older, results, changed, dry=dry)
+        else:  # not stopped
+            if older or not fresh:
+                self._settle(state, older, results, changed, dry=dry, stop=stop)
         on_progress(len(todo), len(todo))
         return Outcome(tuple(results[day] for day in todo if day in results), changed)
 
@@ -136,11 +137,16 @@ class Compile:
         changed: dict[ArticleUid, Article],
         *,
         dry: bool,
-    ) -> None:
-        """Days before the newest one changed: the fold runs once more over all builds."""
-        after, records = state.again(older)
+        stop: Callable[[], bool],
+    ) -> bool:
+        """Days before the newest one changed: the fold runs once more over all builds; False when `stop` ended it."""
+        folded = state.again(older, stop)
+        if folded is None:
+            return False
+        _, records = folded
         mine = {day: records[day] for day in older}
-        self._store(state, mine, (after, records), results, changed, dry=dry, refolded=True)
+        self._store(state, mine, folded, results, changed, dry=dry, refolded=True)
+        return True
 
     def _store(
         self,

@@ -5,7 +5,7 @@ changed is remembered beside the ledger, for as long as nothing else touched the
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import msgspec
 
@@ -84,11 +84,13 @@ class Folding:
         made = built(self._knowledge, day, record)
         return self._kept(self._knowledge.articles), self.records | {day: made}
 
-    def again(self, changed: Mapping[str, BuildRecord]) -> Folded:
-        """The fold over all builds, some of which changed."""
+    def again(self, changed: Mapping[str, BuildRecord], stop: Callable[[], bool] = lambda: False) -> Folded | None:
+        """The fold over all builds, some of which changed; None when `stop`, asked before each, said so."""
         self._knowledge = Knowledge(closed=self._closed, meaning=self._meaning)
         records = dict(self.records) | dict(changed)
         for day in sorted(records):
+            if stop():
+                return None
             records[day] = built(self._knowledge, day, records[day])
         return self._kept(self._knowledge.articles), records
 
