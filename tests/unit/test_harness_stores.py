@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -24,14 +25,13 @@ def roots(harness: str, platform: str = "linux", **env: str) -> list[str]:
 def test_the_table_names_eight_and_loads_each() -> None:
     names = ["claude-code", "codex", "opencode", "cursor", "gemini-cli", "aider", "antigravity", "grok-build"]
     assert [harness.name for harness in HARNESSES] == names
-    assert [harness.name for harness in HARNESSES if harness.reads] == ["claude-code", "codex"]
     for harness in HARNESSES:
-        decoder: Decoder = harness.load()
-        assert (decoder.name, decoder.label) == (harness.name, harness.label)
-        state = decoder.start(Path("/x/y.jsonl"))
-        assert isinstance(state, decoder.state_type)
-        if not harness.reads:
-            assert list(decoder.sources(Path("/"))) == []
+        agent = harness.load()
+        assert (agent.name, agent.label) == (harness.name, harness.label)
+        assert hasattr(agent, "decode") or hasattr(agent, "parts")
+        if hasattr(agent, "decode"):
+            decoder = cast("Decoder", agent)
+            assert isinstance(decoder.start(Path("/x/y.jsonl")), decoder.state_type)
 
 
 @pytest.mark.parametrize(
