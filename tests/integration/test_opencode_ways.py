@@ -14,6 +14,9 @@ from homes import Home
 from writer import Reading
 
 from afterword.app.fingerprint import lines
+from afterword.capture.sweep import survey
+from afterword.capture.watch import Watcher
+from afterword.domain.events import Where
 from afterword.store.ledger import sources, views
 
 
@@ -135,6 +138,39 @@ def test_tree_written_cut_off_first(tmp_path: Path) -> None:
         temporary.replace(target)
         reading.sweep()
     assert lines(reading.ledger) == wanted
+    reading.close()
+
+
+def test_what_lies_in_a_tree_that_rests_is_looked_at_now_and_then(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    tree = opencode.tree(home)
+    for path in (tree, *tree.rglob("*")):
+        os.utime(path, (1_789_000_000, 1_789_000_000))
+    reading = Reading(home)
+    reading.sweep()
+
+    def put(text: str) -> None:
+        path = next(tree.rglob("prt_c4000000000aAAAAAAAAAAAAAA.json"))
+        with path.open("r+") as file:
+            file.truncate()
+            json.dump({"type": "text", "text": text}, file)
+
+    put("in place")
+    reading.sweep()
+    assert "in place" not in str(reading.speech(opencode.MAIN))
+    for _ in range(9):
+        reading.sweep()
+    assert "in place" in str(reading.speech(opencode.MAIN))
+    put("once more")
+    reading.sweep(thorough=True)
+    assert "once more" in str(reading.speech(opencode.MAIN))
+    part = tree / "part/msg_c40000000004AAAAAAAAAAAAAA/prt_new.json"
+    part.write_text(json.dumps({"type": "text", "text": "a part more"}))
+    reading.sweep()
+    assert "a part more" in str(reading.speech(opencode.MAIN))
+    put("while it is young")
+    reading.sweep()
+    assert "while it is young" in str(reading.speech(opencode.MAIN))
     reading.close()
 
 
@@ -323,6 +359,32 @@ def test_the_running_daemon_sees_rows_in_the_log_and_new_parts_of_a_tree(tmp_pat
         wait(home, opencode.MAIN, "a word more")
     writer.close()
     assert "opencode.db" in beside(tmp_path)
+
+
+def test_a_big_tree_takes_few_watches(tmp_path: Path) -> None:
+    base = opencode.data_folder(tmp_path) / "storage"
+    for s in range(40):
+        session = base / "session/p" / f"ses_{s:02}.json"
+        for m in range(30):
+            (base / "part" / f"msg_{s:02}_{m:02}").mkdir(parents=True)
+        (base / "message" / session.stem).mkdir(parents=True)
+        for m in range(30):
+            (base / "message" / session.stem / f"msg_{s:02}_{m:02}.json").write_text('{"role": "user"}')
+        session.parent.mkdir(parents=True, exist_ok=True)
+        session.write_text("{}")
+        os.utime(session, (1_789_000_000 + s, 1_789_000_000 + s))
+    watcher = Watcher()
+    try:
+        views = survey(Where({}, tmp_path, "linux"))
+        assert watcher.arm(views)
+        assert not watcher.arm(views)
+        assert watcher.modes == {opencode.data_folder(tmp_path): "watched"}
+        watched = set(watcher.folders)
+    finally:
+        watcher.stop()
+    assert len(watched) < 80
+    assert {base / "session/p", base / "message/ses_39", base / "part", base / "part/msg_39_29"} <= watched
+    assert base / "message/ses_05" not in watched
 
 
 def wait(home: Home, session: str, text: str) -> None:

@@ -27,6 +27,8 @@ from afterword.store.ledger.sources import Checkpoint, Source
 
 _log = logging.getLogger(__name__)
 _LOG_SUFFIXES = (".jsonl", PACKED)
+_CLOSE_LOOKS = 10
+"""At every so many-th look, each file is looked at that lies in a folder beside a document."""
 _WHOLE_SUFFIXES = (".json", ".md", ".db", ".vscdb", "-wal")
 
 
@@ -98,6 +100,7 @@ class Capture:
         self._quiet_us = quiet_us
         self._limits = limits
         self._recall = Recall()
+        self._looks = 0
         self._known: dict[tuple[str, Path], Source] = {}
         self._agents: dict[str, Agent] = {h.name: h.load() for h in table.HARNESSES if h.reads}
         self._found: dict[tuple[str, Path], Found] = {}
@@ -147,8 +150,10 @@ class Capture:
                 if found.problem or found.reader == "none":
                     continue
                 try:
-                    if self._wants(view.harness, found):
+                    if self._wants(view.harness, found, thorough=thorough):
                         todo.append((view.harness, found))
+                except FileNotFoundError:
+                    continue  # it went away since it was listed
                 except OSError as err:
                     self._trouble(view.harness, found, err.strerror or str(err))
                     total.problems += 1
@@ -191,6 +196,8 @@ class Capture:
             source = self._source(harness, found)
             taken = self._take(tools, harness, found, source, thorough=thorough)
         except (OSError, Unreadable) as err:
+            if isinstance(err, FileNotFoundError) and not os.path.lexists(path):
+                return 0  # it went away: that removes nothing, and is no problem
             said = getattr(err, "strerror", None) or str(err)
             self._trouble(harness, found, said)
             return None
@@ -233,6 +240,7 @@ class Capture:
 
     def _look(self) -> None:
         """See what is in the stores now."""
+        self._looks += 1
         self._where = msgspec.structs.replace(self._where, folders=self._folders())
         self.views = survey(self._where)
         self._missing.clear()
@@ -244,16 +252,25 @@ class Capture:
                 if found.problem or found.reader == "none":
                     continue
                 self._found[view.harness, found.path] = found
-                beside = (database.beside(found.path),) if found.reader == "sqlite" else found.beside
+                beside = found.beside
+                if found.reader == "sqlite":
+                    beside = (*beside, database.beside(found.path))
                 self._beside.update(dict.fromkeys(beside, (view.harness, found.path)))
             if view.reads and hasattr(self._agents[view.harness], "parts"):
                 self._whole_roots += view.present
 
-    def _wants(self, harness: str, found: Found) -> bool:
+    def _wants(self, harness: str, found: Found, *, thorough: bool) -> bool:
         known = self._lookup(harness, found.path)
         if found.reader != "lines":
-            now = parts.seen(self._ledger, found)
-            return known is None or known.authority != found.authority or parts.changed(now, known.at)
+            if known is None or known.authority != found.authority:
+                return True
+            if (
+                not thorough
+                and self._looks % _CLOSE_LOOKS
+                and parts.rests(self._ledger, found, known.at, self._clock())
+            ):
+                return False
+            return parts.changed(parts.seen(self._ledger, found), known.at)
         at = found.path.stat()
         if known is None or known.problem or known.authority != found.authority:
             return True

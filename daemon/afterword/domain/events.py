@@ -15,7 +15,7 @@ from afterword.domain.ids import KeyPart
 from afterword.domain.items import ExitStatus, Kind, SaidBy
 
 if TYPE_CHECKING:
-    import sqlite3
+    import sqlite3  # the domain opens nothing
 
 Key: TypeAlias = tuple[KeyPart, ...]
 
