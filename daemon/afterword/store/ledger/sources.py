@@ -193,8 +193,8 @@ def save(ledger: Ledger, row: int, at: Checkpoint, state: Redacted) -> None:
 def set_seen(ledger: Ledger, row: int, at: Checkpoint) -> None:
     """A document or database was read whole as it stood with these stats; inside a transaction."""
     ledger.db.execute(
-        "UPDATE source SET device = ?, inode = ?, size = ?, mtime_ns = ?, head = ?, tail = ? WHERE row = ?",
-        (at.device, at.inode, at.size, at.mtime_ns, at.head, at.tail, row),
+        "UPDATE source SET device = ?, inode = ?, size = ?, mtime_ns = ?, head = ?, tail = ?, part = ? WHERE row = ?",
+        (at.device, at.inode, at.size, at.mtime_ns, at.head, at.tail, at.part, row),
     )
 
 
