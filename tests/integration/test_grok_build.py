@@ -202,6 +202,13 @@ def test_prompts_without_an_index_stop_counting_once_one_has_it(grok: Grok) -> N
     assert grok.said("abandoned") == ["A.", "Aye."]
 
 
+def test_an_index_that_only_some_chunks_of_a_prompt_carry(grok: Grok) -> None:
+    grok.append(grok.prompt("One "), grok.prompt("prompt.", 0), grok.prompt(" Really."), grok.prompt("Another.", 1))
+    grok.append(grok.reply("Yes."), grok.rewind(1), grok.prompt("Third.", 1))
+    assert grok.said() == ["One prompt. Really.", "Third."]
+    assert grok.said("abandoned") == ["Another.", "Yes."]
+
+
 def test_the_same_prompt_again_after_a_rewind_is_another_one(grok: Grok) -> None:
     grok.append(
         grok.prompt("Again.", 0), grok.reply("One."), grok.rewind(0), grok.prompt("Again.", 0), grok.reply("Two.")

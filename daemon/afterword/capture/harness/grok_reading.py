@@ -92,6 +92,7 @@ class _Open(Struct):
     kind: Kind
     at: int
     texts: list[str]
+    index: int | None = None
 
 
 class Reading:
@@ -208,24 +209,37 @@ class Reading:
         if kind is Kind.PROMPT and record.host:
             self._close()
             return
-        if self._open and (self._open.kind is not kind or self._open.first.index != record.index):
+        if self._open and (self._open.kind is not kind or self._another(record)):
             self._close()
         if self._open is None:
             self._open = _Open(record, kind, at, [])
             if kind is Kind.PROMPT:
-                self._count(record)
+                self._count()
+        if kind is Kind.PROMPT and record.index is not None:
+            self._open.index = record.index
+            self._index()
         content = record.update.content
         self._open.texts.append((content.text or "") if isinstance(content, Content) else "")
 
-    def _count(self, record: Record) -> None:
+    def _another(self, record: Record) -> bool:
+        """Whether a chunk belongs to another prompt than the open one, by its index."""
+        return (
+            self._open is not None and None not in (self._open.index, record.index) and self._open.index != record.index
+        )
+
+    def _count(self) -> None:
         """A prompt begins."""
         state = self._state
         state.live.append(state.runs)
-        if record.index is not None:
-            state.indexed.append(state.runs)
-            state.counts_indexed = True
         state.runs += 1
         state.in_turn = {}
+
+    def _index(self) -> None:
+        """The open prompt carries an index."""
+        state = self._state
+        state.counts_indexed = True
+        if state.runs - 1 not in state.indexed[-1:]:
+            state.indexed.append(state.runs - 1)
 
     def _close(self) -> None:
         """The chunks so far are all there is of their message."""
