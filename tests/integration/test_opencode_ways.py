@@ -138,6 +138,39 @@ def test_tree_written_cut_off_first(tmp_path: Path) -> None:
     reading.close()
 
 
+def test_what_lies_in_a_tree_that_rests_is_looked_at_now_and_then(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    tree = opencode.tree(home)
+    for path in (tree, *tree.rglob("*")):
+        os.utime(path, (1_789_000_000, 1_789_000_000))
+    reading = Reading(home)
+    reading.sweep()
+
+    def put(text: str) -> None:
+        path = next(tree.rglob("prt_c4000000000aAAAAAAAAAAAAAA.json"))
+        with path.open("r+") as file:
+            file.truncate()
+            json.dump({"type": "text", "text": text}, file)
+
+    put("in place")
+    reading.sweep()
+    assert "in place" not in str(reading.speech(opencode.MAIN))
+    for _ in range(9):
+        reading.sweep()
+    assert "in place" in str(reading.speech(opencode.MAIN))
+    put("once more")
+    reading.sweep(thorough=True)
+    assert "once more" in str(reading.speech(opencode.MAIN))
+    part = tree / "part/msg_c40000000004AAAAAAAAAAAAAA/prt_new.json"
+    part.write_text(json.dumps({"type": "text", "text": "a part more"}))
+    reading.sweep()
+    assert "a part more" in str(reading.speech(opencode.MAIN))
+    put("while it is young")
+    reading.sweep()
+    assert "while it is young" in str(reading.speech(opencode.MAIN))
+    reading.close()
+
+
 def test_a_text_that_grows_in_place_and_is_changed_later(tmp_path: Path) -> None:
     home = tmp_path / "home"
     writer = opencode.Writer(home)

@@ -87,8 +87,10 @@ def test_a_conversation_that_is_suddenly_empty_is_left_as_it_was_read() -> None:
     assert versions(window, before) == {}
     window.composer(TWO, [])
     drafts = versions(window, before)
-    assert list(drafts) == [TWO]
+    assert list(drafts) == [f".draft:{TWO}"]
     assert versions(window, before | drafts) == drafts
+    window.talk(TWO, "No draft any more.")
+    assert list(versions(window, before | drafts)) == [TWO]
 
 
 def test_older_shapes() -> None:

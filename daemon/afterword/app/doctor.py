@@ -81,7 +81,9 @@ def _stores(at: Context) -> Finding:
     present = [view for view in at.views if view.present]
     if not any(view.reads for view in present):
         return Finding(
-            "note", "no store of Claude Code or Codex was found", "set AFTERWORD_CLAUDE_ROOT if it lies elsewhere"
+            "note",
+            "no agent's store was found",
+            "set AFTERWORD_<AGENT>_ROOT (AFTERWORD_CLAUDE_ROOT, AFTERWORD_CODEX_ROOT, …) if it lies elsewhere",
         )
     problems = [f"{f.path}: {f.problem}" for view in present for f in view.found if f.problem]
     if at.ledger:

@@ -18,7 +18,7 @@ import msgspec
 
 from afterword.capture import database, document
 from afterword.capture.linelog import Tools
-from afterword.capture.taking import Recall, Taking, encoded
+from afterword.capture.taking import Recall, Taking, print_of
 from afterword.domain.events import Database, Found, Opened, Part, PartsReader, Unreadable
 from afterword.redact.text import Redacted
 from afterword.store.ledger import sources
@@ -29,6 +29,7 @@ T = TypeVar("T")
 _log = logging.getLogger(__name__)
 
 _TRIES = 3
+_YOUNG_US = 3_600_000_000
 
 
 @dataclass(frozen=True)
@@ -67,8 +68,41 @@ def seen(ledger: Ledger, found: Found) -> Checkpoint:
         inode=at.st_ino,
         size=at.st_size,
         mtime_ns=at.st_mtime_ns,
-        head=ledger.keyed_hash("\0".join(words).encode("utf-8", "surrogateescape"), 16),
+        head=_hash(ledger, words),
+        part=_rim(ledger, found)[0],
     )
+
+
+def rests(ledger: Ledger, found: Found, then: Checkpoint, now_us: int) -> bool:
+    """Whether no file was made, replaced or removed in a document's folders for an hour, nor its own one changed: then
+    the many files in them need no look each time. (What is written in place is so while it is young.)
+
+    Raises:
+        OSError: it is not there.
+    """
+    if not found.beside or not then.part:
+        return False
+    rim, newest_ns = _rim(ledger, found)
+    return rim == then.part and now_us - newest_ns // 1000 > _YOUNG_US
+
+
+def _rim(ledger: Ledger, found: Found) -> tuple[bytes, int]:
+    """A hash of the stats of a document and of the folders beside it, not of what lies in them, and the newest."""
+    words = []
+    newest_ns = 0
+    for path in (found.path, *found.beside):
+        try:
+            at = path.stat()
+        except OSError:
+            words.append("-")
+            continue
+        words.append(f"{at.st_ino} {at.st_size} {at.st_mtime_ns}")
+        newest_ns = max(newest_ns, at.st_mtime_ns)
+    return _hash(ledger, words), newest_ns
+
+
+def _hash(ledger: Ledger, words: list[str]) -> bytes:
+    return ledger.keyed_hash("\0".join(words).encode("utf-8", "surrogateescape"), 16)
 
 
 def changed(now: Checkpoint, then: Checkpoint) -> bool:
@@ -214,14 +248,13 @@ class _Reading:
         if known and part.version and known.version == part.version and known.authority == authority:
             return 0
         with self._snapshot():
-            version = part.version or self._print(part)
-            if known and known.version == version and known.authority == authority:
+            if known and not part.version and known.authority == authority and known.version == self._print(part):
                 return 0
-            return self._read(part, version, authority, key, now)
+            return self._read(part, authority, key, now)
 
-    def _read(self, part: Part, version: str, authority: int, key: bytes, now: Checkpoint) -> int:
+    def _read(self, part: Part, authority: int, key: bytes, now: Checkpoint) -> int:
         tools = self.tools
-        name, kept_version = self._plain(part.name), self._plain(version)
+        name = self._plain(part.name)
         with tools.ledger.transaction():
             at = sources.find(tools.ledger, key) or sources.add_part(
                 tools.ledger, self.source, key, name, self.source.at.first_us
@@ -238,19 +271,21 @@ class _Reading:
             for record in _theirs(self.reader.events(self.opened, part, tools.fingerprint)):
                 taking.record(record)
             new = taking.close()
-            sources.save_part(tools.ledger, at.row, kept_version, taking.generation)
+            version = self._plain(part.version or self._version(taking.prints))
+            sources.save_part(tools.ledger, at.row, version, taking.generation)
             if not self.stands():
                 raise _Changed
         self.recall.keep(at.row, taking.generation, bytes(taking.prints))
         return new
 
     def _print(self, part: Part) -> str:
-        """A keyed hash of all that the conversation's reading gives."""
+        """What stands for the version of a conversation that its reader gives none: all that its reading gives."""
         tools = self.tools
-        digest = tools.ledger.keyed_hash(part.name.encode("utf-8", "surrogatepass"))
-        for record in _theirs(self.reader.events(self.opened, part, tools.fingerprint)):
-            digest = tools.ledger.keyed_hash(digest + encoded(record))
-        return f"={digest[:16].hex()}"
+        records = _theirs(self.reader.events(self.opened, part, tools.fingerprint))
+        return self._version(b"".join(print_of(tools.ledger, record) for record in records))
+
+    def _version(self, prints: bytes | bytearray) -> str:
+        return f"={self.tools.ledger.keyed_hash(bytes(prints), 16).hex()}"
 
     def _plain(self, text: str) -> Redacted:
         """A name or version of the reader's, found again by it: a person's own patterns must not change it."""

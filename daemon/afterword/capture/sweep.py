@@ -27,6 +27,8 @@ from afterword.store.ledger.sources import Checkpoint, Source
 
 _log = logging.getLogger(__name__)
 _LOG_SUFFIXES = (".jsonl", PACKED)
+_CLOSE_LOOKS = 10
+"""At every so many-th look, each file is looked at that lies in a folder beside a document."""
 _WHOLE_SUFFIXES = (".json", ".md", ".db", ".vscdb", "-wal")
 
 
@@ -98,6 +100,7 @@ class Capture:
         self._quiet_us = quiet_us
         self._limits = limits
         self._recall = Recall()
+        self._looks = 0
         self._known: dict[tuple[str, Path], Source] = {}
         self._agents: dict[str, Agent] = {h.name: h.load() for h in table.HARNESSES if h.reads}
         self._found: dict[tuple[str, Path], Found] = {}
@@ -147,7 +150,7 @@ class Capture:
                 if found.problem or found.reader == "none":
                     continue
                 try:
-                    if self._wants(view.harness, found):
+                    if self._wants(view.harness, found, thorough=thorough):
                         todo.append((view.harness, found))
                 except OSError as err:
                     self._trouble(view.harness, found, err.strerror or str(err))
@@ -234,6 +237,7 @@ class Capture:
     def _look(self) -> None:
         """See what is in the stores now."""
         self._where = msgspec.structs.replace(self._where, folders=self._folders())
+        self._looks += 1
         self.views = survey(self._where)
         self._missing.clear()
         self._found.clear()
@@ -249,11 +253,18 @@ class Capture:
             if view.reads and hasattr(self._agents[view.harness], "parts"):
                 self._whole_roots += view.present
 
-    def _wants(self, harness: str, found: Found) -> bool:
+    def _wants(self, harness: str, found: Found, *, thorough: bool) -> bool:
         known = self._lookup(harness, found.path)
         if found.reader != "lines":
-            now = parts.seen(self._ledger, found)
-            return known is None or known.authority != found.authority or parts.changed(now, known.at)
+            if known is None or known.authority != found.authority:
+                return True
+            if (
+                not thorough
+                and self._looks % _CLOSE_LOOKS
+                and parts.rests(self._ledger, found, known.at, self._clock())
+            ):
+                return False
+            return parts.changed(parts.seen(self._ledger, found), known.at)
         at = found.path.stat()
         if known is None or known.problem or known.authority != found.authority:
             return True

@@ -5,6 +5,7 @@ import msgspec
 from afterword.capture.intake import Intake, Memory, sane
 from afterword.capture.linelog import Tools
 from afterword.domain.events import BadLine, Decoded, Facts, Item
+from afterword.store.ledger.ledger import Ledger
 from afterword.store.ledger.sources import Checkpoint, Source
 
 _PRINT = 16
@@ -50,7 +51,7 @@ class Taking:
         self.generation = at.at.generation
 
     def record(self, record: list[Decoded]) -> None:
-        n, mark = self._records, self._tools.ledger.keyed_hash(encoded(record), _PRINT)
+        n, mark = self._records, print_of(self._tools.ledger, record)
         self._records += 1
         self.prints += mark
         if self._intake is None:
@@ -95,9 +96,9 @@ class Taking:
         return intake
 
 
-def encoded(record: list[Decoded]) -> bytes:
-    """Bytes that are equal for equal records, and for no others."""
-    return _ENCODER.encode([(type(event).__name__, event) for event in record])
+def print_of(ledger: Ledger, record: list[Decoded]) -> bytes:
+    """A keyed hash of a record, of a fixed length."""
+    return ledger.keyed_hash(_ENCODER.encode([(type(event).__name__, event) for event in record]), _PRINT)
 
 
 _ENCODER = msgspec.json.Encoder()

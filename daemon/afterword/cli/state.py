@@ -45,10 +45,7 @@ def status(*, as_json: bool, config: Config) -> None:
             else "not running",
         ),
         ("vault", f"{found['vault']['path']}{'' if found['vault']['there'] else '  (not there)'}"),
-        *(
-            (("stores" if n == 0 else ""), f"{root['path']}  ({root['harness']}, {root['mode']})")
-            for n, root in enumerate(found["roots"])
-        ),
+        *((("stores" if n == 0 else ""), _root(root)) for n, root in enumerate(found["roots"])),
         ("last capture", found["last_capture"] or "never"),
         ("last compile", found["last_compile"] or "never"),
         ("pending", waits),
@@ -64,6 +61,11 @@ def status(*, as_json: bool, config: Config) -> None:
 def _vanished(paths: list[str]) -> str:
     shown = ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
     return f"{shown}: vanished with too many others; put them back, or delete one at a time"
+
+
+def _root(root: dict[str, Any]) -> str:
+    said = f"{root['path']}  ({root['harness']}, {root['mode']})"
+    return f"{said}: {root['problem']}" if root["problem"] else said
 
 
 def _index(found: dict[str, Any]) -> str:

@@ -20,6 +20,8 @@ from afterword.serve.desk import Desk
 _log = logging.getLogger(__name__)
 
 _MERGE_S = 0.3
+_RESTS = 5
+"""At most a fifth of the time goes into one file that changes all the time."""
 _RETRY_S = 2.0
 """After how long a file that could not be read is tried once more; then it is the next look's."""
 _SLICE_S = 0.1
@@ -45,7 +47,8 @@ class Daemon:
         """Whether days were compiled since the last slice of the index: the two take turns."""
         self._captured = False
         """Whether something was read in the midst of a compile, so that it is written up after it."""
-        self._handled: dict[Path, float] = {}
+        self._handled: dict[Path, tuple[float, float]] = {}
+        """When a path was handled last, and how long that took."""
         self._trailing: dict[Path, float] = {}
         self._fresh: set[Path] = set()
         """Paths with an event that was not followed by a second look yet, where one is due."""
@@ -141,22 +144,27 @@ class Daemon:
         return min(self._sweep_s, max(soonest, (due_us - self._program.clock()) / 1e6))
 
     def _events(self, paths: list[Path]) -> bool:
-        """Read files that changed: the first event of a file at once, further ones within 300 ms in one pass."""
+        """Read files that changed: the first event of a file at once, further ones within 300 ms in one pass. What
+        takes long to look at (a big database) rests longer in between."""
         now = time.monotonic()
         self._fresh.update(paths)
         for path in paths:
-            if now - self._handled.get(path, -_MERGE_S) >= _MERGE_S:
+            handled, took = self._handled.get(path, (-_MERGE_S, 0.0))
+            again = handled + max(_MERGE_S, _RESTS * took)
+            if now >= again:
                 self._trailing[path] = now
             else:
-                self._trailing.setdefault(path, self._handled[path] + _MERGE_S)
+                self._trailing.setdefault(path, again)
         ready = [path for path, at in self._trailing.items() if at <= now]
         captured = False
         for path in ready:
             del self._trailing[path]
-            self._handled[path] = now
+            begun = time.monotonic()
             captured |= self._guard(partial(self._read, path))
+            took = time.monotonic() - begun
+            self._handled[path] = (begun, took)
             if path in self._fresh and self._due_again:
-                self._trailing.setdefault(path, time.monotonic() + self._due_again)
+                self._trailing.setdefault(path, begun + max(self._due_again, _RESTS * took))
             self._fresh.discard(path)
         if len(self._handled) > 10_000:
             self._handled.clear()
@@ -175,6 +183,8 @@ class Daemon:
             self._due_again = _RETRY_S
         elif self._program.capture.lags(found):
             self._due_again = _MERGE_S
+            # Its rows mostly grow in place: there may be more to index where nothing is new.
+            self._program.text.catch_up()
         if new:
             self._program.text.catch_up()
             self._program.note_capture()

@@ -90,8 +90,8 @@ class Conversation:
         going_back = self.head.revert.message_id == given.id
         self.undone = self.undone or (going_back and not self.head.revert.part_id)
         read = part(given.raw, MESSAGE) if given.raw is not None else None
-        if read is None:
-            yield [_lost(given)]
+        if read is None or read.role not in ("user", "assistant"):
+            yield [_lost(given) if read is None else Skipped(f"role/{read.role}")]
             yield from ([] for _ in range(len(parts) + 1))
             self.undone = self.undone or going_back
             return

@@ -97,6 +97,18 @@ def versions(ledger: Ledger, harness: str, name: str, besides: int) -> list[str]
     return [version for (version,) in rows]
 
 
+def hold_talk(ledger: Ledger, harness: str) -> bool:
+    """Whether anything was found in a harness's files that should be a conversation: lines, or parts.
+
+    A part whose name begins with a dot is a reader's note and no conversation.
+    """
+    found = ledger.db.execute(
+        "SELECT 1 FROM source WHERE harness = ? AND (offset > 0 OR within IS NOT NULL AND name NOT LIKE '.%') LIMIT 1",
+        (harness,),
+    ).fetchone()
+    return found is not None
+
+
 def shares(ledger: Ledger, row: int) -> bool:
     """Whether another source shows something of what this one does, so that its places may not be this one's."""
     found = ledger.db.execute(
@@ -197,8 +209,8 @@ def save(ledger: Ledger, row: int, at: Checkpoint, state: Redacted) -> None:
 def set_seen(ledger: Ledger, row: int, at: Checkpoint) -> None:
     """A document or database was read whole as it stood with these stats; inside a transaction."""
     ledger.db.execute(
-        "UPDATE source SET device = ?, inode = ?, size = ?, mtime_ns = ?, head = ?, tail = ? WHERE row = ?",
-        (at.device, at.inode, at.size, at.mtime_ns, at.head, at.tail, row),
+        "UPDATE source SET device = ?, inode = ?, size = ?, mtime_ns = ?, head = ?, tail = ?, part = ? WHERE row = ?",
+        (at.device, at.inode, at.size, at.mtime_ns, at.head, at.tail, at.part, row),
     )
 
 
@@ -225,9 +237,11 @@ def count_trouble(ledger: Ledger, row: int, line: int, reason: str, *, bad: bool
 
 
 def troubles(ledger: Ledger) -> list[tuple[str, int, str]]:
-    """(redacted path, line number, reason) of the lines that could not be read."""
+    """(redacted path, number, reason) of the lines that could not be read; inside a document or database the path is
+    followed by the conversation, and its records are counted."""
     return list(
         ledger.db.execute(
-            "SELECT s.path, t.line, t.reason FROM trouble t JOIN source s ON s.row = t.source ORDER BY 1, 2"
+            "SELECT s.path || CASE s.name WHEN '' THEN '' ELSE ' ' || s.name END, t.line, t.reason"
+            " FROM trouble t JOIN source s ON s.row = t.source ORDER BY 1, 2"
         )
     )
