@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from catalogue import Entry, every_entry
 from homes import FIXTURES, Home
 from transcripts import ClaudeSession
 
@@ -73,6 +74,37 @@ def test_a_file_that_was_copied_away_is_known_by_its_lines_or_by_name(named: boo
         assert found["harness"] == harness
         assert found["sums"]["item prompt"] >= 1
         assert "bad line" not in found["sums"]
+
+
+MAIN_FILE = {
+    "claude-code": ".claude/projects/*/*0001.jsonl",
+    "codex": ".codex/archived_sessions/*.zst",
+    "gemini-cli": ".gemini/tmp/*/chats/*.json",
+    "antigravity": ".gemini/antigravity/brain/*/.system_generated/logs/transcript_full.jsonl",
+    "grok-build": ".grok/sessions/*/*0001/updates.jsonl",
+    "cursor": ".config/Cursor/User/globalStorage/state.vscdb",
+    "opencode-v1": ".local/share/opencode/opencode.db",
+    "opencode-v2": ".local/share/opencode/opencode.db",
+    "aider": "srv/orchard-api/.aider.chat.history.md",
+}
+
+
+@every_entry
+def test_every_kind_of_file_is_explained(entry: Entry, tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.env |= entry.variables(tmp_path)
+    entry.lay_out(tmp_path)
+    (path,) = tmp_path.glob(MAIN_FILE[entry.name])
+    before = {each: each.stat().st_mtime_ns for each in tmp_path.rglob("*")}
+    found = explained(home, str(path))
+    assert found["harness"] == entry.harness
+    assert found["sums"]["item prompt"] >= 1
+    assert not {"bad line", "unknown type"} & found["sums"].keys()
+    assert {each: each.stat().st_mtime_ns for each in tmp_path.rglob("*")} == before
+    moved = tmp_path / "moved.bin"
+    if entry.harness not in ("aider", "codex", "cursor"):  # a name without its folder says too little of these
+        shutil.move(path, moved)
+        assert explained(home, str(moved), "--harness", entry.harness)["sums"]["item prompt"] >= 1
 
 
 def test_what_nobody_writes_is_said_in_a_sentence(tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ from afterword.domain.events import (
     Rollback,
     Row,
     Skipped,
+    Window,
 )
 from afterword.domain.ids import ItemId, item_id
 from afterword.domain.items import ExitStatus, Kind, SaidBy
@@ -148,6 +149,8 @@ class Model:
                     self._rollback(event)
                 case Facts():
                     self._facts(event)
+                case Window():
+                    pass
                 case BadLine():
                     self.bad.append(event.reason)
                 case Skipped():

@@ -11,6 +11,7 @@ import msgspec
 from afterword.app import setup
 from afterword.app.config import Config
 from afterword.app.reading import redactor
+from afterword.app.retention import SOON_DAYS, leaving
 from afterword.app.status import drift_words
 from afterword.capture.sweep import StoreView
 from afterword.domain.errors import AfterwordError
@@ -41,6 +42,7 @@ class Context(msgspec.Struct, frozen=True):
     config: Config
     ledger: Ledger | None
     views: list[StoreView]
+    now_us: int
     unreadable: Exception | None = None
     """Why a ledger that is there cannot be opened."""
 
@@ -96,6 +98,19 @@ def _stores(at: Context) -> Finding:
     later = [view.label for view in present if not view.reads]
     more = f"; not read yet: {', '.join(later)}" if later else ""
     return Finding("ok", "stores: " + ", ".join(v.label for v in present if v.reads) + more)
+
+
+def _retention(at: Context) -> Finding:
+    """Agents delete their transcripts; what was taken in stays here."""
+    rows = leaving(at.ledger, at.views, at.now_us)
+    if not rows:
+        return Finding("ok", "no agent here deletes its transcripts by itself")
+    words = [f"{one.root} keeps {one.days} days, {one.files:,} files leave within {SOON_DAYS}" for one in rows]
+    unread = sum(one.unread for one in rows)
+    if unread:
+        said = f"{'; '.join(words)}; {unread:,} of them are not taken in yet"
+        return Finding("note", said, "run `afterword up --once`: what is taken in stays")
+    return Finding("ok", "; ".join(words) + "; all of it is taken in and stays")
 
 
 def _formats(at: Context) -> Finding:
@@ -174,6 +189,7 @@ CHECKS: tuple[tuple[str, Callable[[Context], Finding]], ...] = (
     ("vault", _vault),
     ("stores", _stores),
     ("formats", _formats),
+    ("retention", _retention),
     ("full text", _text),
     ("meaning", _meaning),
     ("redaction", _redaction),

@@ -3,6 +3,7 @@
 Reads one file with the decoder of its harness, without a ledger, and writes nothing.
 """
 
+import dataclasses
 import hashlib
 import itertools
 import re
@@ -39,15 +40,12 @@ from afterword.domain.events import (
     Message,
     Opened,
     PartsReader,
-    Place,
-    Revert,
-    Rewind,
-    Rollback,
     Row,
     Skipped,
     Unreadable,
     Where,
 )
+from afterword.domain.items import Kind
 from afterword.domain.settings import size_bytes
 from afterword.redact.redactor import Json, Redactor
 
@@ -139,10 +137,11 @@ def _guesses(agent: Agent, path: Path) -> list[Found]:
 
 def _liking(agent: Agent, found: Found, limits: Limits) -> int:
     """How much a reader makes of the beginning of a file; nothing is made of an unknown format."""
-    good = 0
+    good = prompts = 0
     try:
         for _, _, events, _ in itertools.islice(_records(agent, found, limits), _RECORDS_TRIED):
             for event in events:
+                prompts += isinstance(event, Item) and event.kind is Kind.PROMPT
                 good += (
                     1
                     if isinstance(event, Item | Row | Message | Facts)
@@ -152,7 +151,7 @@ def _liking(agent: Agent, found: Found, limits: Limits) -> int:
                 )
     except (OSError, Unreadable):
         return 0
-    return good
+    return good if prompts else 0
 
 
 def _fingerprint() -> Fingerprint:
@@ -217,6 +216,7 @@ def _lines(path: Path) -> Iterator[Line | Oversized]:
 def _parts(reader: PartsReader, opened: Opened) -> Iterator[_Read]:
     """Every record of every conversation in a document or a database."""
     fingerprint = _fingerprint()
+    opened = dataclasses.replace(opened, fingerprint=fingerprint)
     with database.said_plainly():
         for part in reader.parts(opened, {}):
             for number, events in enumerate(reader.events(opened, part, fingerprint), 1):
@@ -266,7 +266,7 @@ class _Scrub:
                 shown |= {"event": "unknown type", "type": event.record_type}
             case BadLine():
                 shown |= {"event": "bad line", "reason": event.reason}
-            case Row() | Message() | Rewind() | Place() | Rollback() | Revert() | Facts():
+            case _:
                 given = msgspec.to_builtins(event)
                 shown |= {name: value for name, value in given.items() if value is not None}
                 if not isinstance(event, Facts) or event.title is None:

@@ -29,6 +29,7 @@ from afterword.domain.events import (
     Rollback,
     Row,
     Skipped,
+    Window,
 )
 from afterword.domain.ids import ItemId, item_id
 from afterword.domain.items import Kind, SaidBy, Time
@@ -44,6 +45,7 @@ from afterword.store.ledger.tree import Placed, Tree
 _YEAR_2000_US = 946_684_800_000_000
 _SESSIONS_REMEMBERED = 32
 _REVERTS_MAX = 200
+_TITLE_MAX = 120
 UNKNOWN_REWIND = "a rewind to a message that is not there abandoned everything before it"
 # Native ids: other rows are found by them, so a person's own patterns must not change them.
 _PLAIN = ("parent", "agent", "spawned_by", "forked_from", "continued_from")
@@ -89,6 +91,7 @@ class Intake:
         self._places = Places(Generations(ledger, source.row, source.at.generation), self._writer)
         self._copies = Copies(ledger, memory.copied)
         self._again = False
+        self._window: int | None = None
         self._tree = Tree(ledger, source.row)
         self._now_us = now_us
         self._memory = memory
@@ -104,9 +107,14 @@ class Intake:
         self._tree.clear()
         sources.reset_counts(self._ledger, self._source.row)
 
+    def open_unit(self) -> None:
+        """What comes now is decoded again, with what follows, when the file has grown."""
+        self._writer.open = True
+
     def resume(self, since: int, last_us: dict[str, int]) -> None:
         """Everything from record `since` on is about to be read again; before it all is as it was, and `last_us` has
         the time of the last item there by its session."""
+        self._again = True
         self._writer.go_back(since)
         sources.reset_counts(self._ledger, self._source.row)
         for native, time_us in last_us.items():
@@ -132,7 +140,7 @@ class Intake:
                     if not (placed and placed.repeated):
                         at = pos if message is None else message
                         nth = sub if event.nth is None else event.nth
-                        self._item(event, (at, nth), placed, revive=message is not None)
+                        self._item(event, (at, nth), placed, message=message is not None)
                 case Finish():
                     self._writer.finish(self._meant(event), event.exit_status)
                 case Drop():
@@ -145,6 +153,8 @@ class Intake:
                     self._writer.rollback(self._session(event.session), event.turns, pos)
                 case Rewind():
                     self._rewind(event, pos, None if counted else line_number)
+                case Window():
+                    self._window = event.at
                 case Facts():
                     self._learn(event)
                 case BadLine():
@@ -177,8 +187,10 @@ class Intake:
         """Settle what changed. `whole`: the source was read from its start to its end, so what it no longer shows
         is abandoned."""
         self._places.settle()
+        if not self._again:
+            self._writer.forget_open()
         if whole:
-            self._writer.vanish()
+            self._writer.vanish(self._window)
         for row, facts in self._facts.items():
             encoded = msgspec.json.encode(facts)
             if encoded != self._facts_read[row]:
@@ -194,7 +206,14 @@ class Intake:
 
     def _ids(self, kind: Kind, key: Key) -> Ids:
         """The ids of a positional key's generations; the first is the plain key's."""
-        return lambda generation: self._id(kind, (*key, f"~{generation}") if generation else key)
+        made: list[ItemId] = []
+
+        def its(generation: int) -> ItemId:
+            while len(made) <= generation:
+                made.append(self._id(kind, (*key, f"~{len(made)}") if made else key))
+            return made[generation]
+
+        return its
 
     def _meant(self, event: Finish | Drop) -> ItemId:
         """The id of the earlier item that an event is about."""
@@ -220,13 +239,14 @@ class Intake:
         placed: Placed | None,
         raw: bytes | None = None,
         *,
-        revive: bool = False,
+        message: bool = False,
     ) -> None:
         session = self._session(event.session)
         time_us, time_flag = self._time(event.time_us, session)
         text = self._redactor.redact(event.text)
+        ids = self._ids(event.kind, event.key or ())
         new = NewItem(
-            id=self._id(event.kind, event.key or ()),
+            id=ids(0),
             kind=event.kind,
             said_by=event.said_by,
             text=text,
@@ -240,9 +260,8 @@ class Intake:
         copied = self._copied(event, session, text) if event.copy_of else None
         if copied:
             row = self._writer.item(msgspec.structs.replace(new, id=copied), session)
-            self._writer.member(session, row, place, None, State.LIVE, revive=True)
+            self._writer.member(session, row, place, None, State.LIVE, message=True)
         elif event.positional and event.key is not None:
-            ids = self._ids(event.kind, event.key)
             row, replaced = self._places.put(new, session, ids, place, whole=self._again)
             if event.rewinds and (replaced or self._writer.stands_at(place[0], row)):
                 self._writer.rewind(place[0], row)
@@ -256,11 +275,16 @@ class Intake:
                 self._writer.remember_keyless(session, fresh_print, row)
             left = event.abandoned or (placed and placed.dead) or self._facts_of(session).reverted(place[0], time_us)
             state = State.ABANDONED if left else State.LIVE
-            self._writer.member(session, row, place, placed.turn if placed else None, state, revive=revive)
+            self._writer.member(session, row, place, placed.turn if placed else None, state, message=message)
         if event.kind is Kind.PROMPT and event.said_by is SaidBy.PERSON:
-            facts = self._facts_of(session)
-            if not facts.title_rank and not facts.title:
-                facts.title = _WHITE.sub(" ", text).strip()[:120]
+            self._name_by(_WHITE.sub(" ", text).strip()[:_TITLE_MAX], session, row)
+
+    def _name_by(self, prompt: str, session: int, row: int) -> None:
+        """A session without a title goes by its first prompt, also when that was not all there at first."""
+        facts = self._facts_of(session)
+        grown = bool(facts.title) and prompt != facts.title and prompt.startswith(facts.title)
+        if not facts.title_rank and (not facts.title or (grown and self._writer.first_prompt(session) == row)):
+            facts.title = prompt
 
     def _time(self, given: int | None, session: int) -> tuple[int, Time]:
         """The time an item is filed under, and how far it can be trusted."""
@@ -307,7 +331,8 @@ class Intake:
         own = self._ids(event.kind, event.key)
         if self._places.holds(session, own, text) if event.positional else self._writer.taken(own(0)):
             return None
-        return self._copies.find(session, self._session(event.copy_of), event.kind, text)
+        origin = sessions.known_row(self._ledger, self._source.harness, event.copy_of)
+        return None if origin is None else self._copies.find(session, origin, event.kind, text)
 
     def _facts_of(self, session: int) -> sessions.SessionFacts:
         facts = self._facts.get(session)

@@ -222,6 +222,7 @@ class _Reading:
         if not held:
             return
         remembered = msgspec.json.encode(self._memory)
+        intake.open_unit()
         self._take_unit(intake, held, self._twin())
         counted = self._memory.counted
         self._memory = msgspec.json.decode(remembered, type=Memory)

@@ -51,7 +51,7 @@ class Places:
             self._writer.supersede(membership)
         kept_item = msgspec.structs.replace(new, id=chosen.id, text=chosen.text)
         row = self._writer.item(kept_item, session)
-        self._writer.member(session, row, place, None, State.LIVE, revive=True)
+        self._writer.member(session, row, place, None, State.LIVE, message=True)
         if whole and chosen.short:
             self._short[at] = _Short(session, ids, new, kept_item, place)
         return row, bool(chosen.superseded)
@@ -74,4 +74,4 @@ class Places:
         state = self._writer.unshow(waiting.session, waiting.kept.id)
         chosen = self._generations.choose(waiting.session, waiting.ids, waiting.new.text, strict=True)
         row = self._writer.item(msgspec.structs.replace(waiting.new, id=chosen.id), waiting.session)
-        self._writer.member(waiting.session, row, waiting.place, None, state, revive=True)
+        self._writer.member(waiting.session, row, waiting.place, None, state, message=True)

@@ -107,6 +107,7 @@ def _examine(config: Config, *, as_json: bool) -> int:
     from afterword.app.doctor import Context, examine
     from afterword.app.reading import reader, where
     from afterword.capture.sweep import survey
+    from afterword.domain.clock import clock_from
 
     with ExitStack() as stack:
         ledger, unreadable = None, None
@@ -116,7 +117,8 @@ def _examine(config: Config, *, as_json: bool) -> int:
             pass
         except (AfterwordError, sqlite3.Error) as err:
             unreadable = err
-        found = examine(Context(config, ledger, survey(where(config, os.environ, ledger)), unreadable))
+        now_us = clock_from(os.environ)()
+        found = examine(Context(config, ledger, survey(where(config, os.environ, ledger)), now_us, unreadable))
     worst = any(finding.level == "trouble" for _, finding in found)
     if as_json:
         checks = [

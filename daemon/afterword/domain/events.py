@@ -74,6 +74,12 @@ class Rewind(msgspec.Struct, frozen=True, gc=False):
     node: str
 
 
+class Window(msgspec.Struct, frozen=True, gc=False):
+    """The log begins at this place: what stood before it left the log, not the conversation, and stays as it was."""
+
+    at: int
+
+
 class Row(msgspec.Struct, frozen=True, gc=False):
     """The place of the line's items in a conversation tree (Claude Code); comes before them.
 
@@ -173,7 +179,7 @@ class Skipped(msgspec.Struct, frozen=True, gc=False):
     record_type: str
 
 
-Event: TypeAlias = Item | Message | Rewind | Row | Place | Finish | Drop | Rollback | Revert | Facts
+Event: TypeAlias = Item | Message | Rewind | Window | Row | Place | Finish | Drop | Rollback | Revert | Facts
 Decoded: TypeAlias = Event | BadLine | Skipped
 
 

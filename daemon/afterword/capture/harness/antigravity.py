@@ -37,6 +37,7 @@ from afterword.domain.events import (
     Message,
     Skipped,
     Where,
+    Window,
 )
 from afterword.domain.items import ExitStatus, Kind, SaidBy
 
@@ -54,6 +55,7 @@ class State(Struct):
     session: str = ""
     cwd: str = ""
     told: bool = False
+    begun: bool = False
     model: str = ""
     planner: int = -1
     calls: list[int] = field(default_factory=list)
@@ -112,6 +114,10 @@ class _Reading:
         if not self._state.told and self._state.cwd:
             self._state.told = True
             self._out.append(Facts(self._state.session, cwd=self._state.cwd))
+        if not self._state.begun:
+            self._state.begun = True
+            if self._number > 0:
+                self._out.append(Window(self._number))
         self._out.append(Message(f"step {self._number}", at=self._number))
         if kind == "USER_INPUT":
             self._user(step.content or "")

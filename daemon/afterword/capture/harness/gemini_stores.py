@@ -14,7 +14,7 @@ from afterword.domain.events import Found, Where
 _MAIN = re.compile(r"session-.+\.jsonl", re.DOTALL)
 _DOCUMENT = re.compile(r"session-.+\.json", re.DOTALL)
 _LOG = re.compile(r".+\.jsonl", re.DOTALL)
-_PATH_MAX = 4096
+_HASH = re.compile(r"[0-9a-f]{64}")
 
 
 class Projects(Struct):
@@ -36,7 +36,8 @@ def sources(root: Path) -> Iterator[Found]:
     except PermissionError:
         yield Found(root / "tmp", "none", stores.NOT_LISTED)
         return
-    for project in projects:
+    # Folders named by a hash were copied and left behind: what their copies say later counts.
+    for project in sorted(projects, key=lambda entry: (not _HASH.fullmatch(entry.name), entry.name)):
         chats = Path(project.path) / "chats"
         try:
             inside = stores.entries(chats)

@@ -48,8 +48,8 @@ def start(path: Path) -> State:
     """The state before the first line of a log."""
     summary = grok_stores.summary_of(path)
     session = path.parent.name
-    said = grok_stores.facts(path, summary, session)
-    by_agent = grok_stores.spawned(path, summary) is not None
+    by_agent = grok_stores.spawned(path, summary)
+    said = grok_stores.facts(path, summary, session, by_agent)
     return State(
         session=session,
         folder=session,
@@ -57,8 +57,8 @@ def start(path: Path) -> State:
         parent=said.parent or "",
         forked_from=said.forked_from or "",
         agent=said.agent or "",
-        sub_agent=by_agent,
-        hidden=bool(summary.hidden) and not by_agent,
+        sub_agent=by_agent is not None,
+        hidden=bool(summary.hidden) and by_agent is None,
         copying=bool(said.forked_from),
         forked_us=moment(summary.forked_at),
     )
@@ -116,6 +116,6 @@ def events(opened: Opened, part: Part, fingerprint: Fingerprint) -> Iterator[lis
     summary: Summary | None = part_of(opened.data, SUMMARY) if isinstance(opened, Document) else None
     if summary is None:
         raise Unreadable("it is no whole JSON document; it is read again when it changes")
-    path = opened.path.with_name("updates.jsonl")
-    if not summary.hidden or grok_stores.spawned(path, summary):
-        yield [grok_stores.facts(path, summary, summary.info.id or part.name)]
+    by_agent = grok_stores.by_summary(summary)
+    if not summary.hidden or by_agent:
+        yield [grok_stores.facts(opened.path, summary, summary.info.id or part.name, by_agent)]

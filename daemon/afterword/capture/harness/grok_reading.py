@@ -268,7 +268,8 @@ class Reading:
         owner = known.owner if known else record.owner or state.session
         if known and known.kind == Kind.COMMAND:
             call.tool = "execute"
-        made = [] if known and not call.has_diffs else call.items()
+        told = known is not None and not call.has_diffs
+        made = [] if told or not call.named else call.items()
         self._say(record, Message(f"tool {owner} {its_id}", at))
         for n, each in enumerate(made):
             key = (owner, its_id, *((n,) if n else ()))
@@ -276,7 +277,7 @@ class Reading:
         if known:
             if call.ended is not None:
                 self._say_here(Finish(state.session, (owner, its_id), Kind(known.kind), call.ended))
-        else:
+        elif made:
             _remember(state.calls, its_id, Known(owner, int(made[0].kind), state.runs), _CALLS)
         output = call.output()
         if output:

@@ -10,9 +10,12 @@ from afterword.capture.harness import stores
 from afterword.capture.harness.grok_lines import SUMMARY, Sidecar, Summary
 from afterword.capture.harness.lenient import part
 from afterword.capture.harness.times import moment
-from afterword.domain.events import Facts, Found, Where
+from afterword.domain.events import Facts, Found, TitleRank, Where
 
 _LOG, _SUMMARY = "updates.jsonl", "summary.json"
+_SUMMED_UP: TitleRank = 1
+_GENERATED: TitleRank = 3
+_NAMED: TitleRank = 4
 _SIDECAR = msgspec.json.Decoder(Sidecar)
 
 
@@ -63,8 +66,9 @@ def folder_of(path: Path, summary: Summary) -> str:
 
 def spawned(path: Path, summary: Summary) -> tuple[str, str] | None:
     """(parent, kind of agent) of a session that an agent started; None for any other."""
-    if (summary.session_kind or "").startswith("subagent"):
-        return summary.parent_session_id or "", summary.agent_name or ""
+    told = by_summary(summary)
+    if told:
+        return told
     session = path.parent.name
     for found in path.parent.parent.glob(f"*/subagents/{session}/meta.json"):
         sidecar = part(_read(found), _SIDECAR) or Sidecar()
@@ -72,12 +76,18 @@ def spawned(path: Path, summary: Summary) -> tuple[str, str] | None:
     return None
 
 
-def facts(path: Path, summary: Summary, session: str) -> Facts:
-    """What the summary says of a session."""
-    by_agent = spawned(path, summary)
-    title, rank = summary.generated_title, 4 if summary.title_is_manual else 3
+def by_summary(summary: Summary) -> tuple[str, str] | None:
+    """As `spawned`, by the summary alone."""
+    if (summary.session_kind or "").startswith("subagent"):
+        return summary.parent_session_id or "", summary.agent_name or ""
+    return None
+
+
+def facts(path: Path, summary: Summary, session: str, by_agent: tuple[str, str] | None) -> Facts:
+    """What the summary says of a session; `by_agent` as `spawned` says."""
+    title, rank = summary.generated_title, _NAMED if summary.title_is_manual else _GENERATED
     if not (title and title.strip()):
-        title, rank = summary.session_summary, 1
+        title, rank = summary.session_summary, _SUMMED_UP
     forked = summary.parent_session_id if not by_agent and summary.parent_session_id != session else None
     return Facts(
         session,
@@ -85,7 +95,7 @@ def facts(path: Path, summary: Summary, session: str) -> Facts:
         branch=summary.head_branch,
         model=summary.current_model_id,
         title=" ".join((title or "").split()) or None,
-        title_rank=4 if rank == 4 else 3 if rank == 3 else 1,
+        title_rank=rank,
         parent=(by_agent[0] or None) if by_agent else None,
         agent=(by_agent[1] or None) if by_agent else None,
         forked_from=forked or None,

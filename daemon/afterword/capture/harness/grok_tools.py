@@ -86,6 +86,11 @@ class Call(Struct):
         return int(code[1]) if code else word
 
     @property
+    def named(self) -> bool:
+        """Whether anything says what was called; updates may come without their call."""
+        return bool(self.tool or self.title or self.raw_input)
+
+    @property
     def has_diffs(self) -> bool:
         return any(piece.type == "diff" and piece.path for piece in self.pieces)
 

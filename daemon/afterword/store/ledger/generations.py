@@ -28,7 +28,7 @@ class Known(NamedTuple):
     row: int
     text: Redacted
     membership: int | None
-    state: int | None
+    said: int | None
     shown: int | None
 
 
@@ -57,7 +57,7 @@ class Generations:
         edition, which means what another source shows at the place.
         """
         known = self.known(session, ids)
-        current = [entry for entry in known if entry.shown == self._generation and entry.state == _LIVE]
+        current = [entry for entry in known if entry.shown == self._generation and entry.said == _LIVE]
         found = self._match(known, current, text, strict=strict)
         if found is None and lesser:
             found = next((entry for entry in reversed(known) if self._stands_elsewhere(entry)), None)
@@ -73,7 +73,7 @@ class Generations:
     def current(self, session: int, ids: Ids) -> ItemId:
         """The row this source shows at the place now; the first generation's when it shows none."""
         here = [entry for entry in self.known(session, ids) if entry.shown == self._generation]
-        live = [entry for entry in here if entry.state == _LIVE]
+        live = [entry for entry in here if entry.said == _LIVE]
         return (live or here)[-1].id if here else ids(0)
 
     def known(self, session: int, ids: Ids) -> list[Known]:
@@ -82,7 +82,7 @@ class Generations:
         while True:
             its_id = ids(len(found))
             row = self._db.execute(
-                "SELECT i.row, i.text, i.packed, m.row, m.state, s.generation FROM item i"
+                "SELECT i.row, i.text, i.packed, m.row, m.said, s.generation FROM item i"
                 " LEFT JOIN membership m ON m.item = i.row AND m.session = ?"
                 " LEFT JOIN shown s ON s.membership = m.row AND s.source = ? WHERE i.id = ?",
                 (session, self._source, its_id),
@@ -101,7 +101,7 @@ class Generations:
         return found is not None
 
     def _stands_elsewhere(self, entry: Known) -> bool:
-        return entry.state == _LIVE and self.shown_elsewhere(entry.membership)
+        return entry.said == _LIVE and self.shown_elsewhere(entry.membership)
 
     def _match(self, known: list[Known], current: list[Known], text: Redacted, *, strict: bool) -> Known | None:
         for entry in known:

@@ -8,6 +8,7 @@ from afterword.domain.ids import ItemId
 from afterword.domain.items import ExitStatus, Kind, SaidBy, Time
 from afterword.redact.text import Redacted
 from afterword.store.ledger import authority, sessions
+from afterword.store.ledger.edits import Edits
 from afterword.store.ledger.ledger import Ledger, RecordKind, pack, unpack
 
 
@@ -54,6 +55,12 @@ class Writer:
         self._before: dict[int, tuple[int, int, int, int, int]] = {}
         self._unsettled = authority.Unsettled(ledger)
         self._touched: set[int] = set()
+        self._edits = Edits(ledger)
+        self.open = False
+        """Whether what is shown from now on comes from lines that will be decoded again."""
+        self._reopened = {
+            row for (row,) in self._db.execute("SELECT membership FROM shown WHERE source = ? AND open = 1", (source,))
+        }
         self.new_items = 0
 
     def find_keyless(self, session: int, raw_print: bytes) -> ItemId | None:
@@ -74,7 +81,7 @@ class Writer:
     def item(self, item: NewItem, session: int) -> int:
         """Store an item, first seen in `session`, or its new edition; returns its row."""
         found = self._db.execute(
-            "SELECT row, rev, time_us, time_flag, text, packed, path, exit_status FROM item WHERE id = ?", (item.id,)
+            "SELECT row, time_us, time_flag, text, packed, path, exit_status FROM item WHERE id = ?", (item.id,)
         ).fetchone()
         if found is None:
             blob, packed = pack(item.text)
@@ -90,10 +97,11 @@ class Writer:
             self._ledger.number(RecordKind.ITEM, new, 1)
             if item.text:
                 self._db.execute("INSERT INTO text_pending (item) VALUES (?)", (new,))
+            self._edits.made(new, owed=bool(item.text))
             self.new_items += 1
             return new
         row: int = found[0]
-        rev, time_us, time_flag, blob, packed, path, exit_status = found[1:]
+        time_us, time_flag, blob, packed, path, exit_status = found[1:]
         old_text = unpack(blob, packed)
         # A fork or an older copy may hold less of a growing answer: there the longer edition stands.
         shorter = len(item.text) < len(old_text) and old_text.startswith(item.text)
@@ -116,38 +124,34 @@ class Writer:
             text = item.text
         if (text, *new_time, new_exit, new_path) == (old_text, time_us, time_flag, exit_status, path):
             return row
+        self._edits.begin(row)
         if text != old_text:
             blob_new, packed_new = pack(text)
             self._db.execute(
                 "UPDATE item SET text = ?, packed = ?, chars = ? WHERE row = ?", (blob_new, packed_new, len(text), row)
             )
-            self._db.execute("INSERT INTO text_pending (item, old, old_packed) VALUES (?, ?, ?)", (row, blob, packed))
+            self._edits.owe(row, blob, packed)
         self._db.execute(
-            "UPDATE item SET rev = ?, time_us = ?, time_flag = ?, exit_status = ?, path = ?, origin = 1 WHERE row = ?",
-            (rev + 1, *new_time, new_exit, new_path, row),
+            "UPDATE item SET time_us = ?, time_flag = ?, exit_status = ?, path = ? WHERE row = ?",
+            (*new_time, new_exit, new_path, row),
         )
-        self._ledger.number(RecordKind.ITEM, row, rev + 1)
-        self._touch_holders(row)
         return row
 
     def finish(self, item_id: ItemId, exit_status: ExitStatus) -> None:
         """Set the exit status of an item that was stored before; without such an item nothing happens."""
-        found = self._db.execute("SELECT row, rev, exit_status FROM item WHERE id = ?", (item_id,)).fetchone()
-        if found is None or found[2] == exit_status or exit_status is None:
+        found = self._db.execute("SELECT row, exit_status FROM item WHERE id = ?", (item_id,)).fetchone()
+        if found is None or found[1] == exit_status or exit_status is None:
             return
-        row, rev, _ = found
-        self._db.execute(
-            "UPDATE item SET exit_status = ?, rev = ?, origin = 1 WHERE row = ?", (exit_status, rev + 1, row)
-        )
-        self._ledger.number(RecordKind.ITEM, row, rev + 1)
-        self._touch_holders(row)
+        self._edits.begin(found[0])
+        self._db.execute("UPDATE item SET exit_status = ? WHERE row = ?", (exit_status, found[0]))
 
     def member(
-        self, session: int, item: int, place: tuple[int, int], turn: int | None, state: State, *, revive: bool = False
+        self, session: int, item: int, place: tuple[int, int], turn: int | None, state: State, *, message: bool = False
     ) -> None:
         """Say that this source shows `item` in `session` at `place` (byte position of its line, n-th in it).
 
-        `revive`: shown again after it was abandoned in this reading, it lives again, at its new place.
+        `message`: the place is that of a message, which can be cut off: shown again after it was abandoned in this
+        reading, it lives again, at its new place.
         """
         found = self._db.execute(
             "SELECT row, pos, sub, said, authority FROM membership WHERE session = ? AND item = ?", (session, item)
@@ -168,18 +172,46 @@ class Writer:
                 "SELECT generation FROM shown WHERE source = ? AND membership = ?", (self._source, row)
             ).fetchone()
             if seen and seen[0] == self._generation:
-                if revive and found[3] == State.ABANDONED and state is State.LIVE:
-                    self._change(row, place, state)
-                return  # A row appended again adds nothing: the first place stands.
-            if seen or found[4] < self._rank or not self._shown_elsewhere(row):
+                self._reopen(row)
+                if not (message and found[3] == State.ABANDONED and state is State.LIVE):
+                    return  # A row appended again adds nothing: the first place stands.
+                self._change(row, place, state)
+            elif seen or found[4] < self._rank or not self._shown_elsewhere(row):
                 self._change(row, place, state)
             elif found[3] != State.LIVE and state is State.LIVE:
                 self._change(row, (found[1], found[2]), state)
         self._db.execute(
-            "INSERT INTO shown VALUES (?, ?, ?, ?) ON CONFLICT (source, membership)"
-            " DO UPDATE SET generation = excluded.generation, turn = excluded.turn",
-            (self._source, row, self._generation, turn),
+            "INSERT INTO shown (source, membership, generation, turn, at, open) VALUES (?, ?, ?, ?, ?, ?)"
+            " ON CONFLICT (source, membership) DO UPDATE SET"
+            " generation = excluded.generation, turn = excluded.turn, at = excluded.at, open = excluded.open",
+            (self._source, row, self._generation, turn, place[0] if message else None, self.open),
         )
+        self._reopened.discard(row)
+
+    def _reopen(self, row: int) -> None:
+        """An item of an open unit is shown again, by the unit as it is now."""
+        if row in self._reopened:
+            self._reopened.remove(row)
+            if not self.open:
+                self._db.execute("UPDATE shown SET open = 0 WHERE source = ? AND membership = ?", (self._source, row))
+
+    def forget_open(self) -> None:
+        """Hide what the open unit showed when it was shorter and shows no more: it is something else now."""
+        for row in self._reopened:
+            pos, sub = self._db.execute("SELECT pos, sub FROM membership WHERE row = ?", (row,)).fetchone()
+            self._db.execute("DELETE FROM shown WHERE source = ? AND membership = ?", (self._source, row))
+            if not self._shown_elsewhere(row):
+                self._change(row, (pos, sub), State.HIDDEN)
+        self._reopened.clear()
+
+    def first_prompt(self, session: int) -> int | None:
+        """The first prompt of a session, by its place."""
+        found = self._db.execute(
+            "SELECT m.item FROM membership m JOIN item i ON i.row = m.item WHERE m.session = ? AND i.kind = ?"
+            " ORDER BY m.pos, m.sub LIMIT 1",
+            (session, Kind.PROMPT),
+        ).fetchone()
+        return found[0] if found else None
 
     def hide(self, session: int, item_id: ItemId) -> None:
         """Hide an item in this session."""
@@ -193,38 +225,38 @@ class Writer:
 
     def supersede(self, membership: int) -> None:
         """Another text stands where this one stood: it is abandoned in its session."""
-        pos, sub, state = self._db.execute(
-            "SELECT pos, sub, state FROM membership WHERE row = ?", (membership,)
+        pos, sub, said = self._db.execute(
+            "SELECT pos, sub, said FROM membership WHERE row = ?", (membership,)
         ).fetchone()
-        if state == State.LIVE:
+        if said == State.LIVE:
             self._change(membership, (pos, sub), State.ABANDONED)
 
     def unshow(self, session: int, item_id: ItemId) -> State:
         """Take back that this reading showed an item, as if only an earlier one had; returns its state until now."""
-        row, state = self._db.execute(
-            "SELECT m.row, m.state FROM membership m JOIN item i ON i.row = m.item WHERE m.session = ? AND i.id = ?",
+        row, said = self._db.execute(
+            "SELECT m.row, m.said FROM membership m JOIN item i ON i.row = m.item WHERE m.session = ? AND i.id = ?",
             (session, item_id),
         ).fetchone()
         self._db.execute(
             "UPDATE shown SET generation = ? WHERE source = ? AND membership = ?",
             (self._generation - 1, self._source, row),
         )
-        return State(state)
+        return State(said)
 
     def stands_at(self, pos: int, but: int) -> bool:
-        """Whether this source shows anything live at this place, in this reading, but the item `but`."""
+        """Whether this source shows any live message at this place, in this reading, but the item `but`."""
         found = self._db.execute(
             "SELECT 1 FROM shown s JOIN membership m ON m.row = s.membership"
-            " WHERE s.source = ? AND s.generation = ? AND m.state = 0 AND m.pos = ? AND m.item <> ? LIMIT 1",
+            " WHERE s.source = ? AND s.generation = ? AND m.said = 0 AND s.at = ? AND m.item <> ? LIMIT 1",
             (self._source, self._generation, pos, but),
         ).fetchone()
         return found is not None
 
     def rewind(self, pos: int | None, but: int | None = None) -> None:
-        """Abandon all that this source shows in this reading at `pos` (None: anywhere) and after it, but one item."""
+        """Abandon all messages this source shows in this reading at `pos` (None: anywhere) and after, but one item."""
         rows = self._db.execute(
             "SELECT m.row, m.pos, m.sub FROM shown s JOIN membership m ON m.row = s.membership"
-            " WHERE s.source = ? AND s.generation = ? AND m.state = 0 AND (? IS NULL OR m.pos >= ?)"
+            " WHERE s.source = ? AND s.generation = ? AND m.said = 0 AND (? IS NULL OR s.at >= ?)"
             " AND m.item IS NOT ?",
             (self._source, self._generation, pos, pos, but),
         ).fetchall()
@@ -284,12 +316,15 @@ class Writer:
             (self._generation - 1, self._source, self._generation, self._source, pos),
         )
 
-    def vanish(self) -> None:
-        """After a whole reading: what this source showed before and no longer does, and no other does, is abandoned."""
+    def vanish(self, window: int | None = None) -> None:
+        """After a whole reading: what this source showed before and no longer does, and no other does, is abandoned.
+
+        Messages that stood before `window` stay as they were: the log begins there now.
+        """
         gone = self._db.execute(
             "SELECT s.membership, m.pos, m.sub, m.said FROM shown s JOIN membership m ON m.row = s.membership"
-            " WHERE s.source = ? AND s.generation < ?",
-            (self._source, self._generation),
+            " WHERE s.source = ? AND s.generation < ? AND (? IS NULL OR s.at IS NULL OR s.at >= ?)",
+            (self._source, self._generation, window, window),
         ).fetchall()
         for row, pos, sub, said in gone:
             self._db.execute("DELETE FROM shown WHERE source = ? AND membership = ?", (self._source, row))
@@ -298,6 +333,8 @@ class Writer:
 
     def settle(self) -> None:
         """Number what really changed, and mark the sessions it changed in."""
+        for edited in self._edits.settle():
+            self._touch_holders(edited)
         for session, item in self._unsettled.settle():
             self._touched.add(session)
             self._touch_holders(item)

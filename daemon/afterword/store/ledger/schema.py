@@ -278,6 +278,20 @@ def _fourth(db: sqlite3.Connection) -> None:
 
 
 _V5 = """
+-- Where a message stands in the source that shows it; a membership has one place for all its sources.
+ALTER TABLE shown ADD COLUMN at INTEGER;
+
+-- open: shown by lines that are decoded again when the file has grown, so it may prove to be something else.
+ALTER TABLE shown ADD COLUMN open INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX shown_open ON shown (source) WHERE open = 1;
+"""
+
+
+def _fifth(db: sqlite3.Connection) -> None:
+    _run(db, _V5)
+
+
+_V6 = """
 -- Working folders and the main checkout each belongs to (redacted paths), as found while the folders were there.
 CREATE TABLE checkout (folder TEXT PRIMARY KEY, root TEXT NOT NULL) WITHOUT ROWID;
 
@@ -296,11 +310,11 @@ CREATE TABLE written_by (
 """
 
 
-def _fifth(db: sqlite3.Connection) -> None:
-    _run(db, _V5)
+def _sixth(db: sqlite3.Connection) -> None:
+    _run(db, _V6)
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_first, _second, _third, _fourth, _fifth)
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_first, _second, _third, _fourth, _fifth, _sixth)
 
 
 def migrate(db: sqlite3.Connection) -> int:

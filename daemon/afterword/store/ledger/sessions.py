@@ -87,6 +87,12 @@ def row_of(ledger: Ledger, harness: str, native: Redacted) -> int:
     return row
 
 
+def known_row(ledger: Ledger, harness: str, native: str) -> int | None:
+    """The row of a session, if there is one."""
+    found = ledger.db.execute("SELECT row FROM session WHERE id = ?", (session_id(harness, native),)).fetchone()
+    return int(found[0]) if found else None
+
+
 def set_facts(ledger: Ledger, row: int, facts: Redacted) -> bool:
     """Write the next revision of a session's facts (JSON of SessionFacts) if they differ; inside a transaction."""
     old, rev = ledger.db.execute("SELECT facts, rev FROM session WHERE row = ?", (row,)).fetchone()
