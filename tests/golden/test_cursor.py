@@ -71,6 +71,20 @@ def test_what_a_lower_store_says_is_not_written_up(tmp_path: Path) -> None:
     ]
 
 
+def test_a_window_in_which_nobody_said_anything_yet_is_no_trouble(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    window = Window(tmp_path / ".config/Cursor/User/globalStorage/state.vscdb")
+    window.composer(ONE, [], name="A draft")
+    history = tmp_path / "srv/orchard/.aider.chat.history.md"
+    history.parent.mkdir(parents=True)
+    history.write_text("")
+    env = {"AFTERWORD_AIDER_ROOT": str(tmp_path / "srv")}
+    home.run("up", "--once", "--settle", "0", **env)
+    sums = {one["harness"]: one for one in home.json("sources", **env)["sources"]}
+    for harness in ("cursor", "aider"):
+        assert (sums[harness]["sessions"], sums[harness]["messages"], sums[harness]["problem"]) == (0, 0, None)
+
+
 CANARIES = {
     "aws": "AKIA7QJ3ZK5TXW2PLM4N",
     "github": "ghp_a8Kd92LmQx71PzRt5VbN3cYw6HsJ0eUfGi4D",

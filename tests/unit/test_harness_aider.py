@@ -325,10 +325,10 @@ def test_the_first_commit_names_a_history_in_every_worktree(tmp_path: Path) -> N
 def test_where_a_history_belongs_is_settled_at_first_sight() -> None:
     document = opened(START + "\n#### One?  \n")
     first = list(aider.parts(document, {}))
-    assert first[0].name == "repository"
-    known = {"repository": first[0].version.replace("orchard-api", "0123456789" * 4)}
+    assert first[0].name == ".repository"
+    known = {".repository": first[0].version.replace("orchard-api", "0123456789" * 4)}
     again = list(aider.parts(document, known))
-    assert [part.name.partition("/")[0] for part in again] == ["repository", "0123456789" * 4]
+    assert [part.name.partition("/")[0] for part in again] == [".repository", "0123456789" * 4]
 
 
 def test_a_copy_of_a_known_history_is_that_history() -> None:

@@ -87,8 +87,10 @@ def test_a_conversation_that_is_suddenly_empty_is_left_as_it_was_read() -> None:
     assert versions(window, before) == {}
     window.composer(TWO, [])
     drafts = versions(window, before)
-    assert list(drafts) == [TWO]
+    assert list(drafts) == [f".draft:{TWO}"]
     assert versions(window, before | drafts) == drafts
+    window.talk(TWO, "No draft any more.")
+    assert list(versions(window, before | drafts)) == [TWO]
 
 
 def test_older_shapes() -> None:
@@ -350,7 +352,7 @@ def test_the_folder_by_the_window_that_lists_the_conversation(tmp_path: Path) ->
     user = tmp_path / "User"
     storage = user / "workspaceStorage" / "0f0f"
     listing = Window(storage / "state.vscdb", wal=False)
-    listing.item("composer.composerData", {"allComposers": [{"composerId": ONE}]})
+    listing.item("composer.composerData", {"allComposers": [{"composerId": ONE}, {"composerId": "no folder"}]})
     (storage / "workspace.json").write_text('{"folder":"file:///srv/by-window"}')
     before = sorted(path.name for path in storage.iterdir())
     window = Window()
@@ -358,10 +360,12 @@ def test_the_folder_by_the_window_that_lists_the_conversation(tmp_path: Path) ->
     window.talk(TWO, "No window?")
     window.bubble("b0", 2, session="by files", toolFormerData=tool)
     window.composer("by files", [("b0", 2)])
+    window.bubble("b0", 1, "Where?", session="no folder", workspaceUris=[])
+    window.composer("no folder", [("b0", 1)])
     window.talk(ONE, "Why?")
     events = read(window, user / "globalStorage" / "state.vscdb")
     assert facts(events, "cwd") == ["/srv/by-window"]
-    assert facts(events, "cwd", TWO) == []
+    assert facts(events, "cwd", TWO) == facts(events, "cwd", "no folder") == []
     assert facts(events, "cwd", "by files") == ["/srv/files/x"]
     assert sorted(path.name for path in storage.iterdir()) == before
 

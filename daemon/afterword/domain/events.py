@@ -226,9 +226,10 @@ class Part(msgspec.Struct, frozen=True):
     """One conversation inside a document or a database.
 
     `name` tells it from the others in this file (the native session id; a prefix where one conversation is there in
-    two shapes) and is kept: no text of a person, no path. `version` is opaque: equal means that nothing changed
-    since it was read last; "" compares what `events` gives. `authority` as in Found, None means the file's.
-    `changed_us` is when it was last written to, UTC microseconds, None means the file's time.
+    two shapes; a dot before a reader's own note, which is no conversation) and is kept: no text of a person, no path.
+    `version` is opaque: equal means that nothing changed since it was read last; "" compares what `events` gives.
+    `authority` as in Found, None means the file's. `changed_us` is when it was last written to, UTC microseconds,
+    None means the file's time.
     """
 
     name: str

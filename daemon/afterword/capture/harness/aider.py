@@ -17,7 +17,7 @@ __all__ = ["events", "label", "name", "parts", "roots", "sources"]
 name = "aider"
 label = "aider"
 
-_REPOSITORY = "repository"
+_REPOSITORY = ".repository"
 _MARKS = 16
 
 

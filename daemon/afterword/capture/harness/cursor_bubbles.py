@@ -31,6 +31,7 @@ class Conversation:
         self._model: str | None = None
         self._paths: list[str] = []
         self._begun = False
+        self._names_folders = False
         info = composer.subagent_info or self._head.subagent_info
         self._parent = (info and info.parent_composer_id) or composer.parent_composer_id or family.parent(session)
         self._agent = info.subagent_type_name if info else None
@@ -48,6 +49,7 @@ class Conversation:
     def bubble(self, its_id: str, bubble: Bubble, kind: int | None) -> list[Decoded]:
         """The items of one message or step. `kind` is what the list says it is, where it does not say so itself."""
         out = self._begin()
+        self._names_folders |= bubble.workspace_uris is not None
         if self._cwd is None and (found := _folder(bubble)):
             self._cwd = found
             out.append(Facts(self.session, cwd=found))
@@ -99,8 +101,11 @@ class Conversation:
         ]
 
     def _found_folder(self) -> str | None:
-        own = self._composer.workspace_identifier or self._head.workspace_identifier
-        return places.of_workspace(own) or self._family.window(self._opened, self.session) or places.common(self._paths)
+        found = places.of_workspace(self._composer.workspace_identifier or self._head.workspace_identifier)
+        # Messages that name an empty list of folders were written in a window without one; older ones have no list.
+        if found is None and not self._names_folders:
+            found = self._family.window(self._opened, self.session)
+        return found or places.common(self._paths)
 
     def _prompt(self, its_id: str, bubble: Bubble) -> Iterator[Decoded]:
         notes = ["[image]"] * len(bubble.images or [])

@@ -14,7 +14,7 @@ from afterword.capture.harness.cursor_values import COMPOSERS, Bubble, Composer,
 from afterword.capture.harness.lenient import part as piece
 from afterword.domain.events import BadLine, Database, Decoded, Fingerprint, Part
 
-_TAB, _IN_LIST = "tab:", "listed:"
+_TAB, _IN_LIST, _DRAFT = "tab:", "listed:", ".draft:"
 _RECENT = 12
 _LAST_BUBBLES = 5
 _EMPTY = "-"
@@ -41,7 +41,7 @@ class Seen(NamedTuple):
 
 
 def parts(opened: Database, known: Mapping[str, str], family: Family, fingerprint: Fingerprint) -> Iterator[Part]:
-    """Every conversation in the database; those without a message have one kind of version, and give no event."""
+    """Every conversation in the database, and the drafts, which give no event, so that they need not be read again."""
     tables = kv.tables(opened.db)
     if "cursorDiskKV" in tables:
         yield from _composers(opened, known, family, fingerprint)
@@ -59,17 +59,21 @@ def _composers(opened: Database, known: Mapping[str, str], family: Family, finge
     newest = sorted((newest for _, newest, _ in found), reverse=True)[:_RECENT]
     recent = {entry.composer for entry, last, _ in found if entry.row in rows or (last and last in newest)}
     for entry, _, bubbles in found:
-        before = Seen.of(known[entry.composer]) if entry.composer in known else None
+        name = entry.composer if entry.composer in known else _DRAFT + entry.composer
+        before = Seen.of(known[name]) if name in known else None
         still = before is not None and (before.row, before.bubbles) == (str(entry.row), bubbles)
         if before is not None and still and entry.composer not in recent:
-            yield Part(entry.composer, before.version)
+            yield Part(name, before.version)
             continue
         inside = _inside(opened, entry.composer, family, fingerprint)
         if before is not None and (before.bubbles, before.inside) == (bubbles, inside):
             # Only what the window remembers changed: the text being typed, where it was scrolled to.
-            yield Part(entry.composer, before.version)
-        elif inside != _EMPTY or before is None or before.inside == _EMPTY:
+            yield Part(name, before.version)
+        elif inside != _EMPTY:
             yield Part(entry.composer, Seen(str(entry.row), bubbles, inside).version)
+        elif name != entry.composer:
+            # (A conversation that is suddenly empty stays as it was read.)
+            yield Part(name, Seen(str(entry.row), bubbles, inside).version)
 
 
 def _inside(opened: Database, name: str, family: Family, fingerprint: Fingerprint) -> str:
@@ -101,6 +105,8 @@ def _inside(opened: Database, name: str, family: Family, fingerprint: Fingerprin
 def events(opened: Database, part: Part, family: Family, fingerprint: Fingerprint) -> Iterator[list[Decoded]]:
     """One conversation, whole."""
     del fingerprint
+    if part.name.startswith(_DRAFT):
+        return
     if part.name.startswith((_TAB, _IN_LIST)):
         prefix, key = (_TAB, CHAT) if part.name.startswith(_TAB) else (_IN_LIST, LISTED)
         name = part.name.removeprefix(prefix)

@@ -98,9 +98,13 @@ def versions(ledger: Ledger, harness: str, name: str, besides: int) -> list[str]
 
 
 def hold_talk(ledger: Ledger, harness: str) -> bool:
-    """Whether anything was found in a harness's files that should be a conversation: lines, or parts."""
+    """Whether anything was found in a harness's files that should be a conversation: lines, or parts.
+
+    A part whose name begins with a dot is a reader's note and no conversation.
+    """
     found = ledger.db.execute(
-        "SELECT 1 FROM source WHERE harness = ? AND (offset > 0 OR within IS NOT NULL) LIMIT 1", (harness,)
+        "SELECT 1 FROM source WHERE harness = ? AND (offset > 0 OR within IS NOT NULL AND name NOT LIKE '.%') LIMIT 1",
+        (harness,),
     ).fetchone()
     return found is not None
 
