@@ -108,6 +108,14 @@ def test_another_one_stands_where_one_is_abandoned(world: World) -> None:
     assert world.live("a") == ["one"]
 
 
+def test_what_comes_to_the_place_of_something_that_was_removed_does_not_hide_it(world: World) -> None:
+    put(world, "short", Talk("a", ["start", "go on", "end"], keys="x"))
+    put(world, "short", Talk("a", ["start", "go on", "end"], keys="y"))
+    assert sorted(world.said("a")) == sorted(
+        (text, state) for text in ("start", "go on", "end") for state in ("live", "abandoned")
+    )
+
+
 def test_working_it_out_again_changes_nothing(world: World) -> None:
     put(world, "short", SHORT, Talk("b", ["uno"], authority=1))
     put(world, "full", FULL, Talk("b", ["uno", "dos"], authority=2))

@@ -14,6 +14,9 @@ from homes import Home
 from writer import Reading
 
 from afterword.app.fingerprint import lines
+from afterword.capture.sweep import survey
+from afterword.capture.watch import Watcher
+from afterword.domain.events import Where
 from afterword.store.ledger import sources, views
 
 
@@ -356,6 +359,32 @@ def test_the_running_daemon_sees_rows_in_the_log_and_new_parts_of_a_tree(tmp_pat
         wait(home, opencode.MAIN, "a word more")
     writer.close()
     assert "opencode.db" in beside(tmp_path)
+
+
+def test_a_big_tree_takes_few_watches(tmp_path: Path) -> None:
+    base = opencode.data_folder(tmp_path) / "storage"
+    for s in range(40):
+        session = base / "session/p" / f"ses_{s:02}.json"
+        for m in range(30):
+            (base / "part" / f"msg_{s:02}_{m:02}").mkdir(parents=True)
+        (base / "message" / session.stem).mkdir(parents=True)
+        for m in range(30):
+            (base / "message" / session.stem / f"msg_{s:02}_{m:02}.json").write_text('{"role": "user"}')
+        session.parent.mkdir(parents=True, exist_ok=True)
+        session.write_text("{}")
+        os.utime(session, (1_789_000_000 + s, 1_789_000_000 + s))
+    watcher = Watcher()
+    try:
+        views = survey(Where({}, tmp_path, "linux"))
+        assert watcher.arm(views)
+        assert not watcher.arm(views)
+        assert watcher.modes == {opencode.data_folder(tmp_path): "watched"}
+        watched = set(watcher.folders)
+    finally:
+        watcher.stop()
+    assert len(watched) < 80
+    assert {base / "session/p", base / "message/ses_39", base / "part", base / "part/msg_39_29"} <= watched
+    assert base / "message/ses_05" not in watched
 
 
 def wait(home: Home, session: str, text: str) -> None:

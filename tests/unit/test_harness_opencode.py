@@ -1,6 +1,7 @@
 """opencode's messages in all shapes → events: what is speech and what is not, keys, tools, odd rows."""
 
 import json
+import os
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 import opencode as world
 import pytest
 
-from afterword.capture.harness import opencode
+from afterword.capture.harness import opencode, stores
 from afterword.domain.events import BadLine, Database, Decoded, Document, Facts, Item, Part, Skipped, Unreadable, Where
 from afterword.domain.items import Kind, SaidBy
 
@@ -367,3 +368,19 @@ def test_a_tree_whose_parts_come_before_their_message_and_the_other_way(tmp_path
     assert said() == ["orphan for now"]
     (found,) = opencode.sources(tmp_path)
     assert [path.name for path in found.beside] == ["ses_1", "m1", "m2"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may list every folder")
+def test_a_folder_that_cannot_be_listed_is_named_and_the_others_are_read(tmp_path: Path) -> None:
+    for project, session in (("p", "ses_1"), ("q", "ses_2"), ("r", "ses_3")):
+        path = tmp_path / "storage/session" / project / f"{session}.json"
+        path.parent.mkdir(parents=True)
+        path.write_text("{}")
+        (tmp_path / "storage/message" / session).mkdir(parents=True)
+    shut = [tmp_path / "storage/session/p", tmp_path / "storage/message/ses_2"]
+    for folder in shut:
+        folder.chmod(0)
+    found = {f.path.name: f.problem for f in opencode.sources(tmp_path)}
+    for folder in shut:
+        folder.chmod(0o700)
+    assert found == {"p": stores.NOT_LISTED, "ses_2.json": stores.NOT_LISTED, "ses_3.json": ""}

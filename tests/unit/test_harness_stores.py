@@ -25,17 +25,13 @@ def roots(harness: str, platform: str = "linux", **env: str) -> list[str]:
 def test_the_table_names_eight_and_loads_each() -> None:
     names = ["claude-code", "codex", "opencode", "cursor", "gemini-cli", "aider", "antigravity", "grok-build"]
     assert [harness.name for harness in HARNESSES] == names
-    read = [harness.name for harness in HARNESSES if harness.reads]
-    assert {"claude-code", "codex", "gemini-cli", "antigravity", "grok-build"} <= set(read)
     for harness in HARNESSES:
         agent = harness.load()
         assert (agent.name, agent.label) == (harness.name, harness.label)
-        assert hasattr(agent, "start") or hasattr(agent, "parts")
-        if hasattr(agent, "start"):
+        assert hasattr(agent, "decode") or hasattr(agent, "parts")
+        if hasattr(agent, "decode"):
             decoder = cast("Decoder", agent)
             assert isinstance(decoder.start(Path("/x/y.jsonl")), decoder.state_type)
-        if not harness.reads:
-            assert list(agent.sources(Path("/"))) == []
 
 
 @pytest.mark.parametrize(

@@ -218,6 +218,8 @@ def _clear(folder: Path) -> None:
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
     with said_plainly():
         db = sqlite3.connect(f"{path.as_uri()}?{mode}", uri=True, timeout=BUSY_S, isolation_level=None)
+        # What is sorted is raw text: it must not go into a temporary file.
+        db.execute("PRAGMA temp_store = MEMORY")
     db.text_factory = _text
     return db
 

@@ -137,6 +137,8 @@ class Capture:
                 try:
                     if self._wants(view.harness, found, thorough=thorough):
                         todo.append((view.harness, found))
+                except FileNotFoundError:
+                    continue  # it went away since it was listed
                 except OSError as err:
                     self._trouble(view.harness, found, err.strerror or str(err))
                     total.problems += 1
@@ -177,6 +179,8 @@ class Capture:
             source = self._source(harness, found)
             taken = self._take(tools, harness, found, source, thorough=thorough)
         except (OSError, Unreadable) as err:
+            if isinstance(err, FileNotFoundError) and not os.path.lexists(path):
+                return 0  # it went away: that removes nothing, and is no problem
             said = getattr(err, "strerror", None) or str(err)
             self._trouble(harness, found, said)
             return None
@@ -230,7 +234,9 @@ class Capture:
                 if found.problem or found.reader == "none":
                     continue
                 self._found[view.harness, found.path] = found
-                beside = (database.beside(found.path),) if found.reader == "sqlite" else found.beside
+                beside = found.beside
+                if found.reader == "sqlite":
+                    beside = (*beside, database.beside(found.path))
                 self._beside.update(dict.fromkeys(beside, (view.harness, found.path)))
             if view.reads and hasattr(self._agents[view.harness], "parts"):
                 self._whole_roots += view.present

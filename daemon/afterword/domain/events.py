@@ -4,16 +4,18 @@ A decoder knows its format and nothing else: no offsets, no ledger, no redaction
 key tuple its harness page gives (no text and no path in a key), and says what happened in file order.
 """
 
-import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import msgspec
 
 from afterword.domain.ids import KeyPart
 from afterword.domain.items import ExitStatus, Kind, SaidBy
+
+if TYPE_CHECKING:
+    import sqlite3  # the domain opens nothing
 
 Key: TypeAlias = tuple[KeyPart, ...]
 
@@ -226,7 +228,7 @@ class Database:
     """
 
     path: Path
-    db: sqlite3.Connection
+    db: "sqlite3.Connection"
     partial: bool = False
 
 

@@ -24,13 +24,25 @@ def sources(root: Path) -> Iterator[Found]:
     """The sessions of both trees, older tree first."""
     for project in stores.entries(root / "project"):
         base = Path(project.path) / "storage" / "session"
-        for entry in stores.entries(base / "info"):
-            yield from _session(entry, base / "message", base / "part", OLDEST)
+        yield from _sessions(base / "info", base / "message", base / "part", OLDEST)
     base = root / "storage"
     for project in stores.entries(base / "session"):
         if stores.is_folder(project):
-            for entry in stores.entries(Path(project.path)):
-                yield from _session(entry, base / "message", base / "part", TREE)
+            yield from _sessions(Path(project.path), base / "message", base / "part", TREE)
+
+
+def _sessions(folder: Path, messages: Path, parts: Path, authority: int) -> Iterator[Found]:
+    """Those of one project; a folder that cannot be listed is named and keeps no other from being read."""
+    try:
+        inside = stores.entries(folder)
+    except PermissionError:
+        yield Found(folder, "none", stores.NOT_LISTED)
+        return
+    for entry in inside:
+        try:
+            yield from _session(entry, messages, parts, authority)
+        except PermissionError:
+            yield Found(Path(entry.path), "none", stores.NOT_LISTED)
 
 
 def _session(entry: os.DirEntry[str], messages: Path, parts: Path, authority: int) -> Iterator[Found]:

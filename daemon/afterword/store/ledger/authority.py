@@ -80,11 +80,14 @@ def settle(ledger: Ledger, session: int) -> list[int]:
 
 
 def _aliases(ledger: Ledger, there: list[tuple[int, int, int]]) -> set[int]:
-    """Of memberships (row, item, said) at one place: those for which another one stands."""
-    alike: dict[tuple[int, str], list[tuple[int, bytes, int]]] = {}
+    """Of memberships (row, item, said) at one place: those for which another one stands.
+
+    What is abandoned and what is live are two things: when a row is deleted, the next one comes to its place.
+    """
+    alike: dict[tuple[int, int, str], list[tuple[bytes, int]]] = {}
     for row, item, said in there:
         its_id, kind, blob, packed = ledger.db.execute(
             "SELECT id, kind, text, packed FROM item WHERE row = ?", (item,)
         ).fetchone()
-        alike.setdefault((kind, unpack(blob, packed)), []).append((said, its_id, row))
-    return {row for same in alike.values() for _, _, row in sorted(same)[1:]}
+        alike.setdefault((said, kind, unpack(blob, packed)), []).append((its_id, row))
+    return {row for same in alike.values() for _, row in sorted(same)[1:]}
