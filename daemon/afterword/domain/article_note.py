@@ -28,6 +28,7 @@ _BOM: Final = b"\xef\xbb\xbf"
 _FENCE = re.compile(rb" {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)")
 _H = re.compile(rb"(#{1,2})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*")
 _KEY = re.compile(rb"([A-Za-z_][\w -]*?)[ \t]*:(?:[ \t].*)?")
+_QUOTED = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _LINK = re.compile(r"\[\[[^\]|#]*")
 
 
@@ -76,7 +77,7 @@ class Spliced(msgspec.Struct, frozen=True):
 
 def whole(wanted: Wanted) -> bytes:
     """A new note."""
-    return (emit(wanted.front) + "\n" + "\n".join(wanted.parts.values())).encode()
+    return (emit(wanted.front) + "\n" + "\n".join(text for text in wanted.parts.values() if text.strip())).encode()
 
 
 def written_of(wanted: Wanted, theirs: Container[str] = ()) -> Written:
@@ -176,6 +177,29 @@ def _prose_lines(note: bytes, at: int) -> Iterator[tuple[int, bytes]]:
             fence = tick[1]
         else:
             yield offset, line
+
+
+def only_ours(note: bytes, values: Mapping[str, object] | None, written: Written) -> bool:
+    """Whether a note holds nothing but what we wrote: no other value, section or comment, and nothing in between."""
+    where = layout(note)
+    if values is None or where.matter is None or not where.parts:
+        return False
+    start, end = where.matter
+    spans = sorted(where.keys.values())
+    gaps = [
+        note[a:b]
+        for a, b in zip((start, *(span[1] for span in spans)), (*(span[0] for span in spans), end), strict=True)
+    ]
+    body = note[end : where.parts[0].start].strip()
+    return (
+        not any(gap.strip() for gap in gaps)
+        and body == b"---"
+        and set(where.keys) == set(map(str, values))
+        and all(comparable(value) == written.fields.get(str(key)) for key, value in values.items())
+        and b"#" not in _QUOTED.sub(b"", note[start:end])
+        and len({part.name for part in where.parts}) == len(where.parts)
+        and all(mark(text_of(note, part)) == written.parts.get(part.name) for part in where.parts)
+    )
 
 
 def splice(

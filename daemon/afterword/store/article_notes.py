@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from afterword.domain.article_note import Wanted, Written, splice, whole, written_of
+from afterword.domain.article_note import Wanted, Written, only_ours, splice, whole, written_of
 from afterword.domain.articles import Current
 from afterword.domain.ids import ArticleUid, SegmentKey
 from afterword.redact.exits import leave
@@ -115,7 +115,7 @@ class ArticleNotes:
 
     def places(self, row: Iterable[Current], known: dict[ArticleUid, ArticleFile]) -> dict[ArticleUid, str]:
         """Where each article lies or will lie, relative to the vault."""
-        taken = {file.path.casefold() for file in known.values()}
+        taken = {file.path.casefold() for file in known.values() if file.state != "deleted"}
         paths: dict[ArticleUid, str] = {}
         for each in row:
             if each.uid in known:
@@ -139,6 +139,8 @@ class ArticleNotes:
         }
 
     def _foreign(self, name: str, uid: ArticleUid) -> bool:
+        if not files.lies_inside(self._vault, name):
+            return True
         path = files.inside(self._vault, name)
         if not path.exists():
             return False
@@ -148,6 +150,8 @@ class ArticleNotes:
     def _change(
         self, each: Current, name: str, file: ArticleFile | None, want: Wanted, made: str, quiet: Callable[[Path], bool]
     ) -> Change | None:
+        if not files.lies_inside(self._vault, name):
+            return None  # a person's link to a place outside the vault
         path = files.inside(self._vault, name)
         theirs = frozenset(each.edits.bodies)
         if file is None and not path.exists():
@@ -211,8 +215,11 @@ class ArticleNotes:
             file = known.get(each.uid)
             if each.article.status != "withdrawn" or file is None or file.state or each.edits.locked:
                 continue
-            path = files.inside(self._vault, file.path)
-            if path.is_file() and file.at == _stat(path) and not each.edits.bodies:
+            path = self._vault / file.path
+            if path.is_symlink() or not path.is_file() or file.at != _stat(path):
+                continue
+            note = path.read_bytes()
+            if only_ours(note, read_matter(note), file.written):
                 path.unlink()
                 files.sync_folder(path.parent)
                 with self._ledger.transaction():
