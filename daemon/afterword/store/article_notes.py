@@ -49,15 +49,18 @@ class ArticleNotes:
         self._knowledge = knowledge
         self._ledger = ledger
         self._redactor = redactor
+        self.problems: dict[str, str] = {}
+        """Path in the vault → why it could not be written at the last `sync`."""
         self._wrote: dict[ArticleUid, Stat] = {}
         """The files nobody touched since this process wrote them: nobody is at work on these."""
 
     def sync(self, *, quiet: Callable[[Path], bool] = lambda _path: False) -> int:
         """Write what changed; how many files. Nothing is done while the vault is not there.
 
-        Files that are missing, cannot be read, are locked, or for which `quiet` says that somebody is at work on them,
-        are left alone.
+        A file that cannot be written keeps no other one from it. Files that are missing, cannot be read, are locked,
+        or for which `quiet` says that somebody is at work on them, are left alone.
         """
+        self.problems.clear()
         if read_card(self._vault) is None:
             return 0
         self.recover()
@@ -108,7 +111,11 @@ class ArticleNotes:
             sources = self._sources(each)
             want = wanted(each, sources, targets, self._out)
             made = _digest(msgspec.json.encode((want.parts, [(key, str(value)) for key, value in want.front])))
-            change = self._change(each, paths[each.uid], known.get(each.uid), want, made, quiet)
+            try:
+                change = self._change(each, paths[each.uid], known.get(each.uid), want, made, quiet)
+            except OSError as err:
+                self.problems[paths[each.uid]] = err.strerror or str(err)
+                continue
             if change:
                 found.append(change)
         return found
@@ -183,8 +190,14 @@ class ArticleNotes:
                 written.append(change)
                 continue
             faults.hit("article.plan")
-            path.parent.mkdir(parents=True, exist_ok=True)
-            good = files.create(path, change.new) if change.old is None else files.swap(path, change.old, change.new)
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                good = (
+                    files.create(path, change.new) if change.old is None else files.swap(path, change.old, change.new)
+                )
+            except OSError as err:
+                self.problems[change.path] = err.strerror or str(err)
+                continue
             faults.hit("article.written")
             if good:
                 written.append(change)
@@ -220,7 +233,11 @@ class ArticleNotes:
                 continue
             note = path.read_bytes()
             if only_ours(note, read_matter(note), file.written):
-                path.unlink()
+                try:
+                    path.unlink()
+                except OSError as err:
+                    self.problems[file.path] = err.strerror or str(err)
+                    continue
                 files.sync_folder(path.parent)
                 with self._ledger.transaction():
                     article_files.drop(self._ledger, each.uid)
