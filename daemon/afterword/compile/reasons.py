@@ -43,6 +43,21 @@ TEXTS: Final[Mapping[str, tuple[str, str, str, str]]] = {
     "ko": ("둘 다 {}에 관한 글", "같은 세션에서", "역시 {}에서", "같은 시기의 글"),
 }
 """Language → (shared words, same session, same project, else)."""
+IN_CONNECTION: Final[Mapping[str, tuple[str, str]]] = {
+    "en": ("where it showed on {}", "what it has in common with another session"),
+    "de": ("wo es sich am {} zeigte", "was es mit einer anderen Sitzung gemeinsam hat"),
+    "pl": ("gdzie wyszło to {}", "co łączy to z inną sesją"),
+    "ru": ("где это проявилось {}", "что общего с другим сеансом"),
+    "he": ("היכן זה התגלה ב־{}", "מה משותף לזה ולשיחה אחרת"),
+    "fr": ("là où cela s’est vu le {}", "ce que cela a en commun avec une autre session"),
+    "es": ("donde se vio el {}", "lo que tiene en común con otra sesión"),
+    "it": ("dove si è visto il {}", "ciò che ha in comune con un’altra sessione"),
+    "pt": ("onde se viu em {}", "o que tem em comum com outra sessão"),
+    "ja": ("{}に現れた箇所", "別のセッションとの共通点"),
+    "zh": ("{}出现之处", "与另一次会话的共同点"),
+    "ko": ("{}에 드러난 곳", "다른 세션과의 공통점"),
+}
+"""Language → (why a connection links to an article, why the article links back)."""
 _AND: Final = {
     "en": " and ",
     "de": " und ",
@@ -79,6 +94,11 @@ def reason(one: Article, other: Article, common: Iterable[str]) -> str:
         return session
     projects = [name for name in one.projects if name in other.projects]
     return project.format(projects[0]) if projects else days
+
+
+def back_reason(article: Article) -> str:
+    """Why an article links to a connection that it is part of."""
+    return IN_CONNECTION.get(language_of(article), IN_CONNECTION["en"])[1]
 
 
 def _surface(wanted: str, *articles: Article) -> str:

@@ -223,6 +223,12 @@ def differs(one: str, other: str) -> bool:
     )
 
 
+def opposed(one: str, other: str, rows: Iterable[frozenset[str]] = ()) -> bool:
+    """Whether one sentence says staging and the other production, or one word each of another row of opposites."""
+    mine, theirs = counted(one, pairs=False).keys(), counted(other, pairs=False).keys()
+    return any((row & mine) - theirs and (row & theirs) - mine for row in (*_OPPOSITES, *rows))
+
+
 def _differ(
     one: tuple[frozenset[str], frozenset[str], set[str]],
     other: tuple[frozenset[str], frozenset[str], set[str]],

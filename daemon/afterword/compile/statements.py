@@ -50,6 +50,11 @@ class Statement:
         return Claim(self.text, self.section.key, self.quote)
 
 
+def names_cause(text: str) -> bool:
+    """Whether a sentence says why something is so."""
+    return bool(_CAUSE.search(text))
+
+
 def statements(section: SectionText) -> list[Statement]:
     """Everything a section says, in its order."""
     made = []
@@ -125,7 +130,7 @@ def _role(part: str, named: str, text: str, *, fix: bool) -> Role:
         return "fix"
     if named == "decision" or (part == "decisions" and named != "lesson"):
         return "decision"
-    if named == "cause" or _CAUSE.search(text):
+    if named == "cause" or names_cause(text):
         return "cause"
     if named == "lesson":
         return "lesson"
