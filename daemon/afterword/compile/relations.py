@@ -31,12 +31,6 @@ _WORDED_ALONE: Final = 0.50
 """Where there is no embedder, or none that knows the script."""
 _SHARED: Final = 2
 _SHARED_BY_WORDS: Final = 3
-_SAID: Final = 0.45
-"""The same where the later sentence says itself that this was met before, or names the decision."""
-_WORDED: Final = 0.34
-_WORDED_WHEN_SAID: Final = 0.22
-_SHARED: Final = 2
-_SHARED_BY_WORDS: Final = 3
 _SAID: Final = re.compile(
     r"\bsame (?:root )?(?:cause|mistake|reason|bug|problem|fault|race|pattern)\b|\bonce (?:more|again)\b|\byet again\b"
     r"|\b(?:die|der)selbe\w* (?:ursache|fehler|grund)|\bgleiche\w* (?:ursache|fehler|grund)|\bschon wieder\b"
