@@ -87,7 +87,7 @@ def reason(one: Article, other: Article, common: Iterable[str]) -> str:
     """Why `one` links to `other`. `common` are the stems both hold, the most telling first."""
     language = language_of(one)
     about, session, project, days = TEXTS.get(language, TEXTS["en"])
-    shown = [word for stem_ in common if (word := _surface(stem_, one, other))][:2]
+    shown = [word for stem_ in common if (word := _surface(stem_, language, one, other))][:2]
     if shown:
         return about.format(_AND.get(language, "、" if language in ("ja", "zh") else ", ").join(shown))
     if set(one.sections) & set(other.sections):
@@ -101,7 +101,7 @@ def back_reason(article: Article) -> str:
     return IN_CONNECTION.get(language_of(article), IN_CONNECTION["en"])[1]
 
 
-def _surface(wanted: str, *articles: Article) -> str:
+def _surface(wanted: str, language: str, *articles: Article) -> str:
     """A word of both articles as it was written, if it matters to them: in a title, or said twice in each."""
     if is_light(wanted) or wanted in _EMPTY:
         return ""
@@ -112,7 +112,8 @@ def _surface(wanted: str, *articles: Article) -> str:
         told = [word for claim in article.points for word in _WORD.findall(claim.text)]
         named = _WORD.findall(article.title)
         here = [word for word in (*named, *told) if stem(word) == wanted]
-        forms.update(word if word[1:] != word[1:].lower() else word.lower() for word in here)
+        plain = language != "de"  # where a capital is only that of a sentence's first word
+        forms.update(word.lower() if plain and word[1:] == word[1:].lower() else word for word in here)
         titled = titled or any(stem(word) == wanted for word in named)
         least = min(least, len(here))
     if least < 1 or (not titled and least < 2):

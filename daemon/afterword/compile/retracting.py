@@ -71,13 +71,13 @@ class Closed:
         return [claim.text for closed in self._row.values() if closed.kind == "concept" for claim in closed.claims]
 
     def disproved(self, quotes: Iterable[str]) -> ArticleUid | None:
-        """The closed connection that was drawn from all these quotes."""
+        """The closed connection that was drawn from two of these quotes, or more."""
         wanted = set(quotes)
         return next(
             (
                 uid
                 for uid, closed in sorted(self._row.items())
-                if closed.kind == "connection" and wanted <= {claim.quote for claim in closed.claims}
+                if closed.kind == "connection" and len(wanted & {claim.quote for claim in closed.claims}) > 1
             ),
             None,
         )
