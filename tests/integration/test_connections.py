@@ -74,7 +74,7 @@ def home(tmp_path: Path) -> Home:
 
 def test_it_reads_well_and_proves_itself(home: Home) -> None:
     [text] = made(home).values()
-    assert "\n# Same cause in harbor-api and tidepool: The query on readings.taken\\_at scans" in text
+    assert "\n# Same cause in harbor-api and tidepool: The query on readings.taken_at scans" in text
     assert "type: connection\n" in text
     assert 'projects: ["harbor-api", "tidepool"]' in text
     links = re.search(r"^connects: \[(.*)\]$", text, re.MULTILINE)

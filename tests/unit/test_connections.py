@@ -218,7 +218,7 @@ def test_a_day_gives_no_more_than_seven(meaning: Nearness) -> None:
             "harbor-apiとtidepoolで同じ原因：",
         ),
         (
-            "Lesson learned: a test that writes to a fixed path under /tmp is a race as soon as two jobs share a runner.",
+            "Lesson learned: a test that writes to a fixed path under /tmp is a race once two jobs share a runner.",
             "The snapshot fails because two jobs on the runner write to the same fixed path under /tmp.",
             "A lesson that came too late: ",
         ),
