@@ -82,7 +82,7 @@ class Closed:
             None,
         )
 
-    def print(self) -> object:
+    def key(self) -> object:
         """What tells two of these apart."""
         return [(uid, closed.claims, sorted(closed.spared)) for uid, closed in sorted(self._row.items())]
 
