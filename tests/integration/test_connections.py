@@ -9,6 +9,13 @@ import pytest
 from homes import Home
 from knowledge import NOW, concept, history, later
 
+from afterword.compile.build import Compile
+from afterword.compile.extractive import Extractive
+from afterword.domain.articles import CompileInput, Proposal
+from afterword.domain.digest import Digest, DigestInput
+from afterword.redact.redactor import Redactor
+from afterword.store.ledger.ledger import open_writer
+
 SESSIONS = {
     "c1": (
         "2026-06-08T09:00:00",
@@ -194,3 +201,42 @@ def test_a_day_with_two_articles_is_thin_and_another_embedder_folds_anew(tmp_pat
     concepts = {name: text for name, text in home.vault_bytes().items() if "concepts" in str(name)}
     assert concepts == {name: text for name, text in first.items() if "concepts" in str(name)}
     shutil.rmtree(calm.path)
+
+
+class Listening:
+    """The extractive engine, and what it was asked."""
+
+    def __init__(self) -> None:
+        self.name = "extractive"
+        self.asked: list[CompileInput] = []
+        self._engine = Extractive()
+
+    def digest(self, segment: DigestInput) -> Digest:
+        return self._engine.digest(segment)
+
+    def compile(self, day: CompileInput) -> list[Proposal]:
+        self.asked.append(day)
+        return self._engine.compile(day)
+
+
+def test_a_day_that_gives_few_articles_is_asked_once_more(tmp_path: Path) -> None:
+    home = history(tmp_path / "home")
+    feed(home, "c1")
+    alone = Home(tmp_path / "alone")
+    feed(alone, "c1")
+    faults = {}
+    for each in (home, alone):
+        ledger = open_writer(each.state, "box")
+        try:
+            engine = Listening()
+            made = Compile(ledger, Redactor(), engine, min_words=0)
+            outcome = made.run(made.all_days(), again=True, dry=True)
+        finally:
+            ledger.close()
+        assert {day.state for day in outcome.days} == {"compiled"}
+        faults[each] = [given.fault for given in engine.asked]
+    # Days with three articles are asked for once; the other again, with the fault named, and not a third time.
+    assert faults[home] == ["", "", ""]
+    assert faults[alone][0] == ""
+    assert len(faults[alone]) == 2
+    assert re.fullmatch(r"[012] articles, 3 to 7 are wanted", faults[alone][1])

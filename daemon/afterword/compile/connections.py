@@ -157,7 +157,7 @@ class Connecting:
         points, related, paragraphs = list(article.points), list(article.related), [article.details]
         projects = list(article.projects)
         for uid, each in (seen.one, seen.other):
-            if each.claim.quote not in {claim.quote for claim in points} and len(points) < _MOST_POINTS:
+            if each.claim.place not in {claim.place for claim in points} and len(points) < _MOST_POINTS:
                 points.append(each.claim)
                 where = self._origins(each.claim.section)
                 if where:
@@ -224,12 +224,12 @@ class Connecting:
 def home_of(seen: Seen, connections: Mapping[ArticleUid, Article], closed: Closed) -> tuple[ArticleUid, bool]:
     """(uid, whether it is there) of the connection that something seen belongs to: the one between these articles, one
     that holds one of the claims, one a person retracted that held both; or else a new one."""
-    retracted = closed.disproved(claim.quote for claim in seen.claims)
+    retracted = closed.disproved(seen.claims)
     if retracted:
         return retracted, retracted in connections
-    uids, quotes = {seen.one[0], seen.other[0]}, {claim.quote for claim in seen.claims}
+    uids, places = {seen.one[0], seen.other[0]}, {claim.place for claim in seen.claims}
     between = [uid for uid, row in connections.items() if uids <= {related.uid for related in row.related}]
-    holding = [uid for uid, row in connections.items() if any(claim.quote in quotes for claim in row.points)]
+    holding = [uid for uid, row in connections.items() if any(claim.place in places for claim in row.points)]
     for row in ([seen.uid] if seen.uid in connections else [], between, holding):
         if row:
             return min(row, key=lambda uid: (connections[uid].created, uid)), True

@@ -214,7 +214,7 @@ class Knowledge:
                 after = self._connecting.joined(before, seen, concepts, day)
             if after is None or after == before:
                 continue
-            if self._closed.disproved(claim.quote for claim in after.points) not in (None, uid):
+            if self._closed.disproved(after.points) not in (None, uid):
                 continue  # it would bring together what a person said does not belong together
             self._put(uid, after)
             if self._open(uid):

@@ -70,14 +70,14 @@ class Closed:
         """What was retracted, for an engine to know."""
         return [claim.text for closed in self._row.values() if closed.kind == "concept" for claim in closed.claims]
 
-    def disproved(self, quotes: Iterable[str]) -> ArticleUid | None:
-        """The closed connection that was drawn from two of these quotes, or more."""
-        wanted = set(quotes)
+    def disproved(self, claims: Iterable[Claim]) -> ArticleUid | None:
+        """The closed connection that was drawn from two of these claims, or more."""
+        wanted = {claim.place for claim in claims}
         return next(
             (
                 uid
                 for uid, closed in sorted(self._row.items())
-                if closed.kind == "connection" and len(wanted & {claim.quote for claim in closed.claims}) > 1
+                if closed.kind == "connection" and len(wanted & {claim.place for claim in closed.claims}) > 1
             ),
             None,
         )
