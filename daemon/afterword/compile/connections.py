@@ -157,14 +157,16 @@ class Connecting:
         points, related, paragraphs = list(article.points), list(article.related), [article.details]
         projects = list(article.projects)
         for uid, each in (seen.one, seen.other):
+            if uid not in {row.uid for row in related}:
+                if len(related) == MOST_CONNECTED:
+                    continue
+                related.append(Related(uid, self._reason(article.title, each.claim)))
             if each.claim.place not in {claim.place for claim in points} and len(points) < _MOST_POINTS:
                 points.append(each.claim)
                 where = self._origins(each.claim.section)
                 if where:
                     paragraphs.append(f"{where.day}, {where.project} ({concepts[uid].title}): {each.claim.text}")
                     projects.append(where.project)
-            if uid not in {row.uid for row in related} and len(related) < MOST_CONNECTED:
-                related.append(Related(uid, self._reason(article.title, each.claim)))
         if (len(points), len(related)) == (len(article.points), len(article.related)):
             return article
         return msgspec.structs.replace(

@@ -32,9 +32,9 @@ _WORDED_ALONE: Final = 0.50
 _SHARED: Final = 2
 _SHARED_BY_WORDS: Final = 3
 _SAID: Final = re.compile(
-    r"\bsame (?:root )?(?:cause|mistake|reason|bug|problem|fault|race|pattern)\b|\bonce (?:more|again)\b|\byet again\b"
-    r"|\b(?:die|der)selbe\w* (?:ursache|fehler|grund)|\bgleiche\w* (?:ursache|fehler|grund)|\bschon wieder\b"
-    r"|\bt[aę] sam[aą] przyczyn|\bten sam (?:błąd|powód)|\bznowu\b|та же причина|та же ошибка|\bснова\b"
+    r"\bsame (?:root )?(?:cause|mistake|reason|bug|problem|fault|race|pattern)\b"
+    r"|\b(?:die|der)selbe\w* (?:ursache|fehler|grund)|\bgleiche\w* (?:ursache|fehler|grund)"
+    r"|\bt[aę] sam[aą] przyczyn|\bten sam (?:błąd|powód)|та же причина|та же ошибка"
     r"|\bmême (?:cause|erreur)\b|\bmism[ao] (?:causa|error)\b|\bstess[ao] (?:causa|errore)\b"
     r"|\bmesm[ao] (?:causa|erro)\b"
     r"|同じ(?:原因|ミス|間違い)|同样的(?:原因|错误)|같은 (?:원인|실수)|אותה סיבה|אותה טעות",
@@ -87,9 +87,11 @@ def relation(one: Told, other: Told, near: float, likeness: Likeness) -> tuple[R
     """(what two claims show together, how sure); `other` is the later one, `near` how near they are by meaning, 0 where
     nobody can tell."""
     kind = _kind(one, other)
-    if kind is None or opposed(one.claim.text, other.claim.text, _OPPOSED):
+    if kind is None or (near and near < _MEANT_WHEN_SAID):
         return None
     common = [word for word in one.words if word in other.words and not is_light(word)]
+    if not near and len(common) < _SHARED_BY_WORDS:
+        return None
     worded = cosine(likeness.vector(one.words), likeness.vector(other.words))
     said = kind == "consequence" or bool(_SAID.search(f"{other.claim.text} {other.claim.quote}"))
     if len(common) < _SHARED:
@@ -99,7 +101,9 @@ def relation(one: Told, other: Told, near: float, likeness: Likeness) -> tuple[R
     if not enough and len(common) >= _SHARED_BY_WORDS:
         both = any(near >= meant and worded >= floor for meant, floor in _MEANT_AND_WORDED)
         enough = both or (near == 0 and worded >= _WORDED_ALONE)
-    return (kind, round(near + worded, 4)) if enough else None
+    if not enough or opposed(one.claim.text, other.claim.text, _OPPOSED):
+        return None
+    return kind, round(near + worded, 4)
 
 
 def _kind(one: Told, other: Told) -> Relation | None:
