@@ -22,7 +22,7 @@ from afterword.redact.text import Redacted  # noqa: TC001  # msgspec-free, and n
 from afterword.store.fulltext import folded
 from afterword.store.ledger import sessions, views
 from afterword.store.ledger.ledger import Ledger, unpack
-from afterword.store.ledger.sessions import Session
+from afterword.store.ledger.sessions import Head
 
 Mode: TypeAlias = Literal["both", "exact", "semantic"]
 Why: TypeAlias = Literal["exact", "meaning"]
@@ -77,7 +77,7 @@ class Result(msgspec.Struct, frozen=True):
     snippet: str
     path: str | None
     block: str | None
-    session: Session | None
+    session: Head | None
     project: str
     time_us: int
     abandoned: bool
@@ -177,7 +177,7 @@ def _of_hit(hit: Hit) -> Result:
     )
 
 
-def _project(session: Session) -> str:
+def _project(session: Head) -> str:
     return project_of(session.facts.cwd)
 
 

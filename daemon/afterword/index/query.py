@@ -37,6 +37,11 @@ def parse(query: str) -> list[Term]:
     return terms
 
 
+def pattern(literal: str) -> re.Pattern[str]:
+    """What finds a literal in a folded text; its words may stand on lines of their own."""
+    return re.compile(r"\s+".join(map(re.escape, literal.split())))
+
+
 def prose_match(terms: list[Term]) -> str:
     """The FTS5 expression for a table with positions: phrases are contiguous."""
     return " AND ".join('"' + " ".join(term.tokens) + '"' for term in terms if term.tokens)

@@ -251,7 +251,20 @@ def _third(db: sqlite3.Connection) -> None:
     _run(db, _V3)
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_first, _second, _third)
+_FOUND = """
+-- What a search asks of every hit, without reading its text or its membership's row: thousands of them a question.
+CREATE INDEX item_brief ON item (row, kind, time_us, origin);
+DROP INDEX membership_item;
+CREATE INDEX membership_item ON membership (item, state, session);
+CREATE INDEX membership_hidden ON membership (item) WHERE state = 2;
+"""
+
+
+def _found(db: sqlite3.Connection) -> None:
+    _run(db, _FOUND)
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_first, _second, _third, _found)
 
 
 def migrate(db: sqlite3.Connection) -> int:
