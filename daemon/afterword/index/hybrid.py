@@ -13,11 +13,10 @@ import msgspec
 from afterword.domain.items import KIND_BY_WORD, PROSE_KINDS, ROLE_OF, Kind
 from afterword.domain.slugs import project_of
 from afterword.index import search as exact
-from afterword.index.documents import DocumentKind
 from afterword.index.query import Term, parse
 from afterword.index.search import Filters, Hit
 from afterword.index.snippet import snippet
-from afterword.index.standing import Semantic
+from afterword.index.standing import DocumentKind, Semantic
 from afterword.redact.text import Redacted  # noqa: TC001  # msgspec-free, and named in a value's type
 from afterword.store.fulltext import folded
 from afterword.store.ledger import sessions, views

@@ -99,7 +99,9 @@ class PythonEngine:
     name: EngineName = "python"
 
     def __init__(self, rules: Sequence[Rule]) -> None:
-        self._patterns = [re.compile(rule.pattern.encode()) for rule in rules]
+        # Compiled when first needed: all of them take a tenth of a second, which a command that prints a page has not.
+        self._sources = [rule.pattern.encode() for rule in rules]
+        self._patterns: dict[int, re.Pattern[bytes]] = {}
         self._needs: list[tuple[int, bytes]] = []
         by_literal: dict[bytes, list[int]] = {}
         for number, rule in enumerate(rules):
@@ -117,11 +119,15 @@ class PythonEngine:
                 positions = _positions(lower, literal)
                 for number in numbers:
                     places.setdefault(number, set()).update(positions)
-        found: list[tuple[int, Search]] = [
-            (number, _trier(self._patterns[number], at)) for number, at in places.items()
-        ]
-        found += [(number, self._patterns[number].search) for number, literal in self._needs if literal in lower]
+        found: list[tuple[int, Search]] = [(number, _trier(self._pattern(number), at)) for number, at in places.items()]
+        found += [(number, self._pattern(number).search) for number, literal in self._needs if literal in lower]
         found.sort(key=lambda row: row[0])
+        return found
+
+    def _pattern(self, number: int) -> re.Pattern[bytes]:
+        found = self._patterns.get(number)
+        if found is None:
+            found = self._patterns[number] = re.compile(self._sources[number])
         return found
 
 

@@ -19,7 +19,7 @@ from afterword.store import faults
 from afterword.store.ledger.ledger import Ledger, unpack
 
 FILE = "text-0.db"
-_VERSION = 1
+VERSION = 2
 _FILL_CHARS = 4 << 20
 _CHECKED_BYTES = 256 << 20
 _log = logging.getLogger(__name__)
@@ -30,15 +30,27 @@ _SCHEMA = (
     f'CREATE VIRTUAL TABLE prose USING fts5(body, content="", tokenize="{_TOKENIZE}")',
     f'CREATE VIRTUAL TABLE tool USING fts5(body, content="", columnsize=0, detail=none, tokenize="{_TOKENIZE}")',
 )
-# Scripts written without spaces: each sign becomes a token, a word a phrase of them.
-_UNSPACED = re.compile("([\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff])")
-# Letters and numbers beyond ASCII; arrows, rules, boxes and dashes, which most tool output has, are none.
-_LETTERS = re.compile("[\u00aa-\u1fff\u2070-\u209f\u2100-\u218f\u2460-\u24ff\u2c00-\U0010ffff]")
+
+
+# Compiled when first needed: such ranges take some milliseconds each, and plain English needs none of them.
+@functools.cache
+def _unspaced() -> re.Pattern[str]:
+    """Scripts written without spaces: each sign becomes a token, a word a phrase of them."""
+    return re.compile(
+        "([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uaa60-\uaa7f"
+        "\uf900-\ufaff\U00020000-\U0003ffff])"
+    )
+
+
+@functools.cache
+def _letters() -> re.Pattern[str]:
+    """Letters and numbers beyond ASCII; arrows, rules, boxes and dashes, which most tool output has, are none."""
+    return re.compile("[\u00aa-\u1fff\u2070-\u209f\u2100-\u218f\u2460-\u24ff\u2c00-\U0010ffff]")
 
 
 @functools.cache
 def _marks() -> re.Pattern[str]:
-    """Every combining mark of the first plane; made when it is first needed, it takes some milliseconds."""
+    """Every combining mark of the first plane."""
     marks = (sign for sign in map(chr, range(0x300, 0xFE30)) if category(sign)[0] == "M")
     return re.compile(f"[{''.join(map(re.escape, marks))}]+")
 
@@ -48,7 +60,7 @@ def folded(text: str) -> str:
 
     It keeps no length: one sign may become several, or none.
     """
-    if text.isascii() or not _LETTERS.search(text):
+    if text.isascii() or not _letters().search(text):
         return text.lower()
     return _marks().sub("", normalize("NFKD", text).casefold())
 
@@ -56,9 +68,9 @@ def folded(text: str) -> str:
 def spaced(text: str) -> str:
     """`text` as it is given to the tokenizer, at indexing and in queries alike: folded by us, because the tokenizer
     does not know every script's case and marks."""
-    if text.isascii() or not _LETTERS.search(text):
+    if text.isascii() or not _letters().search(text):
         return text
-    return _UNSPACED.sub(r" \1 ", folded(text))
+    return _unspaced().sub(r" \1 ", folded(text))
 
 
 def _table(kind: int) -> str:
@@ -95,7 +107,7 @@ class FullText:
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = NORMAL")
         db.execute("PRAGMA cache_size = -32768")
-        stamp = f"{_VERSION} {self._ledger.origin[0]}"
+        stamp = f"{VERSION} {self._ledger.origin[0]}"
         if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
             self._make(db, stamp)
         elif db.execute("SELECT value FROM meta WHERE key = 'stamp'").fetchone() != (stamp,):
