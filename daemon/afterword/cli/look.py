@@ -1,14 +1,14 @@
 """Reading commands: `sources`, `search`, `show`."""
 
 import os
-from typing import Any
 
 import click
 
 from afterword.app.config import Config
-from afterword.cli.output import config_option, json_option, note, say, say_json, table
-from afterword.domain.clock import Zones, parse_rfc3339
-from afterword.domain.errors import Exit, NotSetUp
+from afterword.cli.finding import find
+from afterword.cli.output import config_option, json_option, say, say_json, table
+from afterword.cli.quick import LIMIT, LIMIT_MAX
+from afterword.domain.errors import NotSetUp
 from afterword.domain.items import KIND_BY_WORD
 from afterword.domain.slugs import project_of
 
@@ -62,10 +62,12 @@ def sources(*, as_json: bool, config: Config) -> None:
 @click.option("--session", help="Only in this session (a prefix of its id).")
 @click.option("--exact", "mode", flag_value="exact", help="Exact words only.")
 @click.option("--semantic", "mode", flag_value="semantic", help="Only what means the same.")
-@click.option("-n", "--limit", type=click.IntRange(1, 100_000), default=10, show_default=True, help="At most so many.")
+@click.option(
+    "-n", "--limit", type=click.IntRange(1, LIMIT_MAX), default=LIMIT, show_default=True, help="At most so many."
+)
 @json_option
 @config_option
-def search(query: tuple[str, ...], *, as_json: bool, config: Config, limit: int, **given: Any) -> int:
+def search(query: tuple[str, ...], *, as_json: bool, config: Config, limit: int, **given: str | None) -> int:
     """Find what was said or done. What holds every word comes first, then what means the same; quotes make a phrase.
 
     Identifiers, flags, paths and phrases are found as they stand, and nothing else is. Prompts and replies come first,
@@ -76,44 +78,7 @@ def search(query: tuple[str, ...], *, as_json: bool, config: Config, limit: int,
     afterword search '"temp directory" race' --project api
     afterword search -- --force-with-lease
     """
-    from afterword.app.asking import answer
-    from afterword.app.reading import reader, zones_of
-    from afterword.app.results import Question
-
-    text = " ".join(query)
-    wanted = Question(text, **given | {"mode": given["mode"] or "both"}, limit=limit)
-    fields = answer(config, os.environ, wanted)
-    found = fields["results"]
-    if as_json:
-        say_json("search", fields)
-        return Exit.DONE if found else Exit.NOTHING
-    with reader(config) as ledger:
-        zones = zones_of(config, ledger)
-    for row in found:
-        say(_heading(row, zones))
-        say(f"    {row['snippet']}")
-        if row["path"]:
-            say(f"    → {row['path']}" + (f" (^{row['block']})" if row["block"] else ""))
-    if not found:
-        narrowed = " ".join(f"--{name} {value}" for name, value in given.items() if value and name != "mode")
-        note(f"nothing holds {text!r}" + (f" with {narrowed}" if narrowed else ""))
-    more = fields["total"] - sum("exact" in row["why"] for row in found)
-    if more > 0 and found:
-        note(f"{more:,} more; use --limit, --project, --since …")
-    if not fields["complete"]:
-        note("the full text is being made again: there may be more")
-    if fields["semantic"] == "building" and wanted.mode != "exact":
-        note("exact words only so far: the index for search by meaning is being made")
-    return Exit.DONE if found else Exit.NOTHING
-
-
-def _heading(row: dict[str, Any], zones: Zones) -> str:
-    at_us = parse_rfc3339(row["time"])
-    at = zones.local(at_us).strftime("%Y-%m-%d %H:%M") if at_us is not None else ""
-    words = [row["item_kind"] or row["kind"], at]
-    words += [row["harness"], row["project"], row["session"][:13]] if row["session"] else [row["title"]]
-    words += ["abandoned"] if row["abandoned"] else []
-    return " · ".join(word for word in words if word) + ("" if "exact" in row["why"] else " · by meaning")
+    return find(config, query, as_json=as_json, limit=limit, **given)
 
 
 @click.command(short_help="One session whole.")
@@ -128,10 +93,11 @@ def show(session: str, *, everything: bool, as_json: bool, config: Config) -> No
     """
     from afterword.app.reading import reader, zones_of
     from afterword.app.results import session_fields
-    from afterword.app.show import find, whole
+    from afterword.app.show import find as session_named
+    from afterword.app.show import whole
 
     with reader(config) as ledger:
-        found = whole(ledger, find(ledger, session))
+        found = whole(ledger, session_named(ledger, session))
         zones = zones_of(config, ledger)
     if as_json:
         say_json("show", session_fields(found))

@@ -7,8 +7,9 @@ import binascii
 import math
 import re
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from afterword.redact.late import late
 from afterword.redact.words import EXPLICIT, NEUTRAL, TECH
@@ -22,8 +23,7 @@ LOOK = 512
 MARKER = late(r"\[redacted:[a-z0-9-]{1,24}\]")
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(msgspec.Struct, frozen=True, gc=False):
     """A candidate. `after` is the character that follows it, `tight` says that no space preceded it."""
 
     text: str

@@ -7,7 +7,6 @@ item, one posting.
 """
 
 import functools
-import logging
 import re
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -22,7 +21,6 @@ FILE = "text-0.db"
 VERSION = 2
 _FILL_CHARS = 4 << 20
 _CHECKED_BYTES = 256 << 20
-_log = logging.getLogger(__name__)
 
 _TOKENIZE = "unicode61 remove_diacritics 2 tokenchars '_'"
 _SCHEMA = (
@@ -87,7 +85,9 @@ class FullText:
             self._db = self._open()
             self._check()
         except sqlite3.DatabaseError as err:
-            _log.warning("the full text is damaged, it is made again: %s", err)
+            import logging  # noqa: PLC0415  # 4 ms that a search would pay
+
+            logging.getLogger(__name__).warning("the full text is damaged, it is made again: %s", err)
             self._remove()
             self._db = self._open()
 
