@@ -167,3 +167,22 @@ def test_both_ways_to_search_answer_alike(told: Home) -> None:
     wrong = told.run("search", "the", "-n", "0", code=2)
     assert "is not in the range" in wrong.stderr
     assert told.json("search", "--json", "---", code=2)["error"]["kind"] == "usage"
+
+
+def test_flags_are_words_unless_they_look_like_ours() -> None:
+    import click
+
+    from afterword.cli.look import search
+
+    def words(*given: str) -> tuple[str, ...]:
+        return tuple(search.make_context("search", list(given)).params["query"])
+
+    assert words("--force-with-lease") == ("--force-with-lease",)
+    assert words("-rf", "--no-verify=1", "--json") == ("-rf", "--no-verify=1")
+    assert words("--", "--project") == ("--project",)
+    assert words("--json", "--", "--projct") == ("--projct",)
+    for wrong in ("--projct", "--sinse=2026-01-01", "--kinds"):
+        with pytest.raises(click.UsageError, match="Did you mean --"):
+            words("cache", wrong)
+    with pytest.raises(click.UsageError):
+        words("cache", "--kind", "outptu")

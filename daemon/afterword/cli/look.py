@@ -50,7 +50,29 @@ def sources(*, as_json: bool, config: Config) -> None:
     )
 
 
-@click.command(short_help="Find what was said or done, by exact words and by meaning.")
+class _Search(click.Command):
+    """People look for flags: `--force-with-lease` is a word like others, but not what looks like one of our options."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        import difflib
+
+        ours = [name for option in self.get_params(ctx) for name in option.opts if name.startswith("--")]
+        for word in args:
+            if word == "--":
+                break
+            flag = word.partition("=")[0]
+            near = difflib.get_close_matches(flag, ours, 1, 0.8) if flag.startswith("--") and flag not in ours else []
+            if near:
+                hint = f"Did you mean {near[0]}? To look for it as a word, write -- before the words"
+                raise click.UsageError(f"There is no option {flag}. {hint}", ctx)
+        return super().parse_args(ctx, args)
+
+
+@click.command(
+    cls=_Search,
+    short_help="Find what was said or done, by exact words and by meaning.",
+    context_settings={"ignore_unknown_options": True},
+)
 @click.argument("query", nargs=-1, required=True)
 @click.option("--project", help="Only this project (the name of its folder).")
 @click.option("--harness", help="Only this agent, such as claude-code or codex.")
@@ -70,13 +92,16 @@ def sources(*, as_json: bool, config: Config) -> None:
 def search(query: tuple[str, ...], *, as_json: bool, config: Config, limit: int, **given: str | None) -> int:
     """Find what was said or done. What holds every word comes first, then what means the same; quotes make a phrase.
 
-    Identifiers, flags, paths and phrases are found as they stand, and nothing else is. Prompts and replies come first,
-    then commands, edits and tool output. Exit code 3 when nothing is found.
+    Identifiers, flags, paths and phrases are found as they stand, `word*` is the beginning of a word. When nothing
+    holds one or two plain words, beginnings of words and parts of names are looked at (`encoded` in
+    `resolveEncodedPath`). Prompts and replies come first, then commands, edits and tool output. Exit code 3 when
+    nothing is found.
 
     \b
     afterword search SSL_ERROR_SYSCALL
     afterword search '"temp directory" race' --project api
-    afterword search -- --force-with-lease
+    afterword search --force-with-lease
+    afterword search -- --project
     """
     return find(config, query, as_json=as_json, limit=limit, **given)
 

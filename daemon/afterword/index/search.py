@@ -15,7 +15,7 @@ import msgspec
 from afterword.domain.clock import DAY_US
 from afterword.domain.errors import DataError
 from afterword.domain.items import KIND_BY_WORD, PROSE_KINDS, ROLE_OF, Kind
-from afterword.index.query import Term, parse, pattern, prose_match, tool_match
+from afterword.index.query import Term, loosened, parse, pattern, prose_match, tool_match
 from afterword.index.snippet import snippet
 from afterword.redact.text import Redacted
 from afterword.store import fulltext
@@ -40,10 +40,11 @@ _TOOL_BEST = max(_TOOL_WEIGHT.values()) + _TOOL_RECENCY
 _ABANDONED = 0.5
 _HALF_LIFE_DAYS = 90.0
 _RANK = {"prose": "bm25(prose)", "tool": "0.0"}
-_NOT_HIDDEN = (
-    "NOT EXISTS (SELECT 1 FROM membership h INDEXED BY membership_hidden WHERE h.item = rowid AND h.state = 2"
-    " AND NOT EXISTS (SELECT 1 FROM membership m WHERE m.item = h.item AND m.state < 2))"
-)
+_NOT_HIDDEN = {
+    table: f"NOT EXISTS (SELECT 1 FROM membership h INDEXED BY membership_hidden WHERE h.item = {table}.rowid"
+    " AND h.state = 2 AND NOT EXISTS (SELECT 1 FROM membership m WHERE m.item = h.item AND m.state < 2))"
+    for table in _RANK
+}
 
 
 class Filters(msgspec.Struct, frozen=True):
@@ -125,17 +126,36 @@ def search(ledger: Ledger, state: Path, query: str, filters: Filters, *, limit: 
 
 def _answer(ledger: Ledger, terms: list[Term], filters: Filters, *, limit: int, now_us: int) -> Answer:
     complete = fulltext.complete(ledger)
-    literals = [pattern(term.literal) for term in terms if term.literal]
+    literals = [pattern(term) for term in terms if term.literal]
     where = _conditions(filters)
+    matches = prose_match(terms), tool_match(terms)
+    answer = _matching(ledger, terms, matches, literals, where, complete=complete, limit=limit, now_us=now_us)
+    if not answer.total and not answer.cut and (loose := loosened(terms)):
+        return _matching(ledger, terms, loose, literals, where, complete=complete, limit=limit, now_us=now_us)
+    return answer
+
+
+def _matching(
+    ledger: Ledger,
+    terms: list[Term],
+    matches: tuple[str, str],
+    literals: "list[re.Pattern[str]]",
+    where: _Where | None,
+    *,
+    complete: bool,
+    limit: int,
+    now_us: int,
+) -> Answer:
+    """What the full text has for these expressions, for prose and for tool text."""
     if where or literals:
-        found, cut = _every(ledger, terms, where, now_us)
+        found, cut = _every(ledger, matches, where, now_us)
         found.sort(key=_order)
         if literals:
             found, checked_all = _holding(ledger, found, literals)
             cut |= not checked_all
         total = len(found)
     else:
-        found, total, cut = _best(ledger, terms, limit, now_us)
+        found, total, cut = _best(ledger, matches, limit, now_us)
     best = found[:limit]
     sessions_of = _sessions_of(ledger, [c.row for c in best], where)
     return Answer([_hit(ledger, c, sessions_of[c.row], terms) for c in best], total, cut=cut, complete=complete)
@@ -145,19 +165,19 @@ def _order(candidate: _Candidate) -> tuple[float, int]:
     return (-candidate.score, -candidate.row)
 
 
-def _best(ledger: Ledger, terms: list[Term], limit: int, now_us: int) -> tuple[list[_Candidate], int, bool]:
+def _best(ledger: Ledger, matches: tuple[str, str], limit: int, now_us: int) -> tuple[list[_Candidate], int, bool]:
     """The best of all items that hold the terms, how many there are, and whether only a part of them was ranked.
 
     What cannot get among the best is counted, not looked at: of a common word there are tens of thousands.
     """
     at_most = max(RANKED_MAX, limit)
-    match = prose_match(terms)
+    match = matches[0]
     rows = _newest(ledger, "prose", match, at_most)
     said = [(_said(kind, time_us, rank, now_us), row) for row, kind, time_us, rank in rows]
     total = _count(ledger, "prose", match) if len(rows) == at_most else len(rows)
     cut = len(rows) < total
     best = _top(ledger, said, limit)
-    match = tool_match(terms)
+    match = matches[1]
     if len(best) >= limit and best[limit - 1].score >= _TOOL_BEST:
         return best, total + _count(ledger, "tool", match), cut
     rows = _newest(ledger, "tool", match, at_most)
@@ -170,11 +190,17 @@ def _newest(ledger: Ledger, table: str, match: str, at_most: int) -> list[tuple[
     """(row, kind, time, rank) of the newest hits in one table that are not hidden."""
     return ledger.db.execute(
         f"WITH hit AS MATERIALIZED (SELECT rowid AS row, {_RANK[table]} AS rank FROM text0.{table}"
-        f" WHERE text0.{table}.{table} MATCH ? AND {_NOT_HIDDEN} ORDER BY rowid DESC LIMIT {at_most})"
+        f" WHERE text0.{table}.{table} MATCH ? AND {_shown(ledger, table)} ORDER BY rowid DESC LIMIT {at_most})"
         " SELECT hit.row, i.kind, i.time_us, hit.rank FROM hit CROSS JOIN item i INDEXED BY item_brief"
         " ON i.row = hit.row",
         (match,),
     ).fetchall()
+
+
+def _shown(ledger: Ledger, table: str) -> str:
+    """The condition that leaves hidden copies out; asked of no hit where no store has any."""
+    some = ledger.db.execute("SELECT 1 FROM membership INDEXED BY membership_hidden WHERE state = 2 LIMIT 1").fetchone()
+    return _NOT_HIDDEN[table] if some else "true"
 
 
 def _top(ledger: Ledger, scored: list[tuple[float, int]], limit: int) -> list[_Candidate]:
@@ -203,16 +229,18 @@ def _states(ledger: Ledger, rows: list[int]) -> dict[int, int]:
 
 def _count(ledger: Ledger, table: str, match: str) -> int:
     count: int = ledger.db.execute(
-        f"SELECT count(*) FROM text0.{table} WHERE text0.{table}.{table} MATCH ? AND {_NOT_HIDDEN}", (match,)
+        f"SELECT count(*) FROM text0.{table} WHERE text0.{table}.{table} MATCH ? AND {_shown(ledger, table)}", (match,)
     ).fetchone()[0]
     return count
 
 
-def _every(ledger: Ledger, terms: list[Term], where: _Where | None, now_us: int) -> tuple[list[_Candidate], bool]:
+def _every(
+    ledger: Ledger, matches: tuple[str, str], where: _Where | None, now_us: int
+) -> tuple[list[_Candidate], bool]:
     """All items that hold the terms and meet the conditions, and whether there are more than are looked at."""
     found: list[_Candidate] = []
     cut = False
-    for table, match in (("prose", prose_match(terms)), ("tool", tool_match(terms))):
+    for table, match in zip(("prose", "tool"), matches, strict=True):
         if where is None or table in where.tables:
             more, more_cut = _every_of(ledger, table, match, where, now_us, CANDIDATES_MAX)
             found += more

@@ -30,4 +30,5 @@ def _place(folded: str, term: Term) -> int:
     if not term.tokens:
         return -1
     found = re.search(rf"(?<!\w){re.escape(term.tokens[0])}(?!\w)", folded)
-    return found.start() if found else -1
+    # The beginning of a word, or a part of a name.
+    return found.start() if found else folded.find(term.tokens[0])
