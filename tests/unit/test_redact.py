@@ -509,3 +509,15 @@ def test_formatter_redacts_by_itself(redactor: Redactor) -> None:
 def test_install_keeps_one_filter(logger: logging.Logger, redactor: Redactor) -> None:
     _logged(logger, redactor)
     assert [type(each) for each in logger.handlers[0].filters] == [RedactingFilter]
+
+
+def test_short_texts_are_scanned_as_long_ones_are() -> None:
+    from afterword.redact import engines
+    from afterword.redact.rules import RULES
+
+    engine = engines.PythonEngine(RULES)
+    for literal in sorted({start for rule in RULES for start in rule.starts}):
+        for short in (f"{literal}", f"a {literal.upper()}=x", f"/srv/x{literal}"):
+            data = short.encode()
+            among_much = [number for number, _ in engine.scan(data + b" " * 1000)]
+            assert [number for number, _ in engine.scan(data)] == among_much, literal

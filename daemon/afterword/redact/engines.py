@@ -93,6 +93,10 @@ class AutoEngine:
         return self._engine.scan(data)
 
 
+_SHORT_BYTES = 400
+"""Up to here it is quicker to look at what a text has than at every literal: ids, paths, names are that short."""
+
+
 class PythonEngine:
     """Standard library only: a rule is tried where one of its literals stands."""
 
@@ -110,11 +114,14 @@ class PythonEngine:
             if not rule.starts:
                 self._needs.append((number, rule.needs.encode()))
         self._by_literal = tuple(by_literal.items())
+        self._by_pair: dict[bytes, list[tuple[bytes, list[int]]]] = {}
+        for literal, numbers in self._by_literal:
+            self._by_pair.setdefault(literal[:2] if len(literal) > 1 else b"", []).append((literal, numbers))
 
     def scan(self, data: bytes) -> list[tuple[int, Search]]:
         lower = data.lower()
         places: dict[int, set[int]] = {}
-        for literal, numbers in self._by_literal:
+        for literal, numbers in self._begun(lower):
             if literal in lower:
                 positions = _positions(lower, literal)
                 for number in numbers:
@@ -123,6 +130,13 @@ class PythonEngine:
         found += [(number, self._pattern(number).search) for number, literal in self._needs if literal in lower]
         found.sort(key=lambda row: row[0])
         return found
+
+    def _begun(self, lower: bytes) -> Sequence[tuple[bytes, list[int]]]:
+        """The literals that may stand in a text: in a short one few have the two bytes that they begin with."""
+        if len(lower) > _SHORT_BYTES:
+            return self._by_literal
+        pairs = {b"", *(lower[at : at + 2] for at in range(len(lower)))}
+        return [row for pair in pairs for row in self._by_pair.get(pair, ())]
 
     def _pattern(self, number: int) -> re.Pattern[bytes]:
         found = self._patterns.get(number)
