@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import importlib
 import re
+import time
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from threading import Thread
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 if TYPE_CHECKING:
@@ -74,23 +76,36 @@ def pick(name: str, rules: Sequence[Rule]) -> tuple[Engine, str]:
 class AutoEngine:
     """Hyperscan once it pays: compiling its database takes as long as the plain engine needs for a megabyte or two.
 
-    A command that prints a page never compiles it; a daemon or an import does so once.
+    A command that prints a page never compiles it; a daemon or an import does so once. An import waits for it, it has
+    megabytes to go; where texts come in slowly another thread does it, for it takes seconds on a busy machine.
     """
 
     name: EngineName = "hyperscan"
     WARM_BYTES = 500_000
+    IMPORT_S = 5.0
+    """What takes longer to bring so many bytes is no import."""
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self._rules = rules
         self._seen_bytes = 0
+        self._since_s = 0.0
+        self._warming: Thread | None = None
         self._engine: Engine = PythonEngine(rules)
 
     def scan(self, data: bytes) -> Sequence[tuple[int, Search]]:
         if self._seen_bytes < self.WARM_BYTES:
+            self._since_s = self._since_s or time.monotonic()
             self._seen_bytes += len(data)
             if self._seen_bytes >= self.WARM_BYTES:
-                self._engine = HyperscanEngine(self._rules)
+                if time.monotonic() - self._since_s <= self.IMPORT_S:
+                    self._warm()
+                else:
+                    self._warming = Thread(target=self._warm, name="redaction", daemon=True)
+                    self._warming.start()
         return self._engine.scan(data)
+
+    def _warm(self) -> None:
+        self._engine = HyperscanEngine(self._rules)
 
 
 _SHORT_BYTES = 400
