@@ -238,10 +238,13 @@ def test_many_deleted_at_once_are_in_question(home: Home) -> None:
     assert home.json("status")["ledger"]["articles"] == len(concepts(home)) + len(paths)
     kinds = [fault["kind"] for fault in home.json("lint", code=1)["faults"]]
     assert kinds.count("in-question") == len(paths)
+    assert len(home.json("status")["in_question"]) == len(paths)
+    assert " and 1 more: vanished with too many others" in home.run("status").stdout
     for path, data in kept.items():
         path.write_bytes(data)
     home.run("up", "--once", "--settle", "0", **NOW)
     assert home.json("lint")["faults"] == []
+    assert home.json("status")["in_question"] == []
 
 
 def test_without_its_card_a_vault_is_not_there(home: Home) -> None:

@@ -11,6 +11,7 @@ from afterword.app.config import Config, day_starts_at_min
 from afterword.app.ended import ended
 from afterword.app.indexing import Indexing
 from afterword.app.reading import redactor, where
+from afterword.app.ready import Ready
 from afterword.capture.sweep import Capture, Progress, Sum
 from afterword.compile.extractive import Extractive
 from afterword.compile.flush import Flush
@@ -68,6 +69,7 @@ class Program:
         )
         self.compiling = Compiling(config, ledger, self.redactor, Extractive(), self.zones, self.clock)
         self.notes = DailyNotes(self.vault, settings.vault.daily, ledger, self.redactor) if self.vault else None
+        self.ready = Ready(config.places.state, ledger, self.redactor)
         self.index = Indexing(config, ledger, self.redactor, LedgerArticles(ledger, self.zones))
 
     def ingest(

@@ -140,6 +140,7 @@ class Daemon:
         self._watcher.arm(self._program.capture.views, [self._desk.spool])
         if self._program.tend(stop=self._asked):
             self._on_event("articles brought up to date")
+        self._program.ready.sync()
         self._program.note_watching({str(root): mode for root, mode in self._watcher.modes.items()})
         return done.new_items > 0
 
