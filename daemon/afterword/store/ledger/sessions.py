@@ -118,13 +118,22 @@ def load(ledger: Ledger, where: str, parameters: Sequence[object] = ()) -> list[
 def heads(ledger: Ledger, rows: Sequence[int]) -> dict[int, Head]:
     """Row → what is known of a session without its items; cheap, also for a session of many thousands of them."""
     found = ledger.db.execute(
-        "SELECT row, id, harness, native, facts, origin FROM session WHERE row IN (SELECT value FROM json_each(?))",
-        (msgspec.json.encode(rows).decode(),),
+        f"{_HEAD} WHERE row IN (SELECT value FROM json_each(?))", (msgspec.json.encode(rows).decode(),)
     )
-    return {
-        row: Head(row, SessionId(its_id), harness, native, msgspec.json.decode(facts, type=SessionFacts), origin)
-        for row, its_id, harness, native, facts, origin in found
-    }
+    return {one[0]: _head(*one) for one in found}
+
+
+def head(ledger: Ledger, its_id: str) -> Head | None:
+    """The same of one session, by its id."""
+    found = ledger.db.execute(f"{_HEAD} WHERE id = ?", (its_id,)).fetchone()
+    return _head(*found) if found else None
+
+
+_HEAD = "SELECT row, id, harness, native, facts, origin FROM session"
+
+
+def _head(row: int, its_id: str, harness: str, native: str, facts: str, origin: int) -> Head:
+    return Head(row, SessionId(its_id), harness, native, msgspec.json.decode(facts, type=SessionFacts), origin)
 
 
 def _session(found: tuple[int, str, str, str, str, int, int, int | None, int | None]) -> Session:
