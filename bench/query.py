@@ -71,10 +71,15 @@ def as_command(made: Store, rounds: int, name: str) -> dict[str, Any]:
         whole.append(run(program("search", rare), made.env))
     middle = {
         "bare_ms": statistics.median(cost.wall_s for cost in bare) * 1000,
+        "bare_cpu_ms": statistics.median(cost.cpu_s for cost in bare) * 1000,
         f"{name}_ms": statistics.median(cost.wall_s for cost in whole) * 1000,
         f"{name}_cpu_ms": statistics.median(cost.cpu_s for cost in whole) * 1000,
     }
-    return middle | {f"{name}_ratio": middle[f"{name}_ms"] / middle["bare_ms"]}
+    ratios = {
+        f"{name}_ratio": middle[f"{name}_cpu_ms"] / middle["bare_cpu_ms"],
+        f"{name}_wall_ratio": middle[f"{name}_ms"] / middle["bare_ms"],
+    }
+    return middle | ratios
 
 
 def measure(size_mb: int, seed: int, rounds: int) -> dict[str, Any]:

@@ -41,7 +41,7 @@ TARGETS = (
     Target("capture", "secrets_left", "planted secrets in any byte written", 0),
     Target("query", "rare_ms", "exact query in process, rare word", 2, 0.5, " ms", 3300),
     Target("query", "two_common_ms", "exact query in process, two common words", 10, 3, " ms", 3300),
-    Target("query", "cli_ratio", "`afterword search` exact, whole process, against `python -c pass`", 8, 5, "x"),
+    Target("query", "cli_ratio", "`afterword search` exact, whole process, CPU against `python -c pass`", 8, 5, "x"),
     Target("query", "cli_daemon_ratio", "the same with a daemon running", 8, 5, "x"),
     Target("query", "peak_mb", "peak memory of exact search", 300, 220, " MB"),
     Target("query", "needles_wrong", "needles not found with their exact count", 0),
