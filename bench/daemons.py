@@ -48,22 +48,19 @@ def daemon(state: Path, env: Mapping[str, str]) -> Iterator[int]:
         process.wait(60)
 
 
-def calm(pid: int, patience_s: float) -> None:
-    """Wait until a daemon has nothing to do any more.
-
-    Raises:
-        SystemExit: it was busy all the time.
-    """
+def calm(pid: int, patience_s: float) -> bool:
+    """Wait until a daemon has nothing to do any more; False when it was busy all the time."""
     end = time.monotonic() + patience_s
     quiet = 0
     before = look(pid)
     while quiet < 3:
         if time.monotonic() > end:
-            sys.exit("the daemon did not come to rest")
+            return False
         time.sleep(_CALM_LOOK_S)
         now = look(pid)
         quiet = quiet + 1 if (now.cpu_s - before.cpu_s) / (now.at_s - before.at_s) < _CALM_SHARE else 0
         before = now
+    return True
 
 
 def _card(state: Path) -> dict[str, Any]:

@@ -71,7 +71,8 @@ def measure(files: int, seconds: float, events_per_s: int) -> dict[str, Any]:
         found: dict[str, Any] = {"files": files, "seconds": seconds}
         found |= nothing_changed(env, 9)
         with daemon(root / "state/afterword", env) as pid:
-            calm(pid, _CALM_S)
+            if not calm(pid, _CALM_S):
+                sys.exit("the daemon did not come to rest")
             before = look(pid)
             time.sleep(seconds)
             found |= {f"rest_{key}": value for key, value in share(before, look(pid)).items()}

@@ -92,7 +92,7 @@ def measure(size_mb: int, seed: int, rounds: int) -> dict[str, Any]:
     set_up(made.root, made.env)
     with daemon(made.state, made.env | {"AFTERWORD_INDEX_EMBEDDER": "off"}) as pid:
         if sys.platform == "linux":
-            calm(pid, 600)
+            found["daemon_at_rest"] = calm(pid, 600)
         found |= as_command(made, rounds, "cli_daemon")
     return found
 
