@@ -47,10 +47,10 @@ def _run(words: list[str]) -> Any:
     asked = plain_search(words)
     if asked is not None:
         _msgspec_alone()
-        from afterword.app.config import load
         from afterword.cli.finding import find
+        from afterword.cli.output import settings
 
-        return find(load(), asked.query, as_json=asked.as_json, limit=asked.limit, mode=asked.mode)
+        return find(settings(), asked.query, as_json=asked.as_json, limit=asked.limit, mode=asked.mode)
     from afterword.cli.group import run
 
     return run()

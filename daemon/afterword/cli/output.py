@@ -66,6 +66,11 @@ def say_json(command: str, fields: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps(answer, ensure_ascii=False) + "\n")
 
 
+def settings(config_file: Path | None = None) -> Config:
+    """The settings in force, for any command."""
+    return load(config_file)
+
+
 def config_option(command: F) -> F:
     """Adds `--config FILE` and gives the command its `Config` as `config`."""
     import click
@@ -78,7 +83,7 @@ def config_option(command: F) -> F:
     )
     @functools.wraps(command)
     def wrapped(*args: Any, config_file: Path | None, **named: Any) -> Any:
-        config: Config = load(config_file)
+        config = settings(config_file)
         return command(*args, config=config, **named)
 
     return wrapped  # type: ignore[return-value]  # functools.wraps keeps the signature that click reads
