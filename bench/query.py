@@ -82,7 +82,7 @@ def as_command(made: Store, rounds: int, name: str) -> dict[str, Any]:
     return middle | ratios
 
 
-def measure(size_mb: int, seed: int, rounds: int) -> dict[str, Any]:
+def measure(size_mb: int, seed: int, rounds: int, patience_s: float) -> dict[str, Any]:
     """All of it."""
     made = store(size_mb, seed)
     found: dict[str, Any] = {"corpus_mb": made.mb, **in_process(made, rounds)}
@@ -92,16 +92,17 @@ def measure(size_mb: int, seed: int, rounds: int) -> dict[str, Any]:
     set_up(made.root, made.env)
     with daemon(made.state, made.env | {"AFTERWORD_INDEX_EMBEDDER": "off"}) as pid:
         if sys.platform == "linux":
-            found["daemon_at_rest"] = calm(pid, 600)
+            found["daemon_at_rest"] = calm(pid, patience_s)
         found |= as_command(made, rounds, "cli_daemon")
     return found
 
 
 def main(given: argparse.Namespace) -> None:
-    show("query", measure(given.size_mb, given.seed, given.rounds), as_json=given.json)
+    show("query", measure(given.size_mb, given.seed, given.rounds, given.patience), as_json=given.json)
 
 
 if __name__ == "__main__":
     parser = options(__doc__, size_mb=200)
     parser.add_argument("--rounds", type=int, default=15, help="of which the median is taken (default 15)")
+    parser.add_argument("--patience", type=float, default=600.0, help="seconds for the daemon to come to rest")
     main(parser.parse_args())

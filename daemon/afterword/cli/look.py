@@ -63,7 +63,7 @@ class _Search(click.Command):
             flag = word.partition("=")[0]
             near = difflib.get_close_matches(flag, ours, 1, 0.8) if flag.startswith("--") and flag not in ours else []
             if near:
-                hint = f"Did you mean {near[0]}? To look for it as a word, write -- before the words"
+                hint = f"Did you mean {near[0]}? To look for it as a word, write -- before the words."
                 raise click.UsageError(f"There is no option {flag}. {hint}", ctx)
         return super().parse_args(ctx, args)
 
