@@ -82,8 +82,11 @@ def _machine(on: dict[str, Any]) -> str:
 
 
 def _of(kept: dict[str, dict[str, Any]], target: Target) -> list[dict[str, Any]]:
-    """The measurements that a target speaks of: the largest history where it names none."""
+    """The measurements that a target speaks of: the largest history where it names none. A daemon that was still busy
+    with a history says nothing of one that runs beside."""
     found = [each for each in kept.values() if each["bench"] == target.bench and target.field in each]
+    if "daemon" in target.field:
+        found = [each for each in found if each.get("daemon_at_rest", True)]
     if target.from_mb:
         return [each for each in found if target.counts(each)]
     return sorted(found, key=lambda each: float(each.get("corpus_mb", 0)))[-1:]
