@@ -292,14 +292,14 @@ def _conditions(filters: Filters) -> _Where | None:
         of_membership += " AND m.session = ?"
         membership_values.append(filters.session)
     if filters.harness:
-        of_session += " AND harness = ?"
+        of_session += " AND s.harness = ?"
         session_values.append(filters.harness)
     if filters.project:
-        of_session += " AND rtrim(json_extract(facts, '$.cwd'), '/') LIKE ? ESCAPE '\\'"
+        of_session += f" AND {sessions.PROJECT_PATH} LIKE ? ESCAPE '\\'"
         session_values.append("%/" + _like(filters.project))
     if of_session:
         # Not correlated: SQLite makes the list of sessions once a question.
-        of_membership += f" AND m.session IN (SELECT row FROM session WHERE true{of_session})"
+        of_membership += f" AND m.session IN (SELECT s.row FROM session s WHERE true{of_session})"
         membership_values += session_values
     if filters.since_us is not None:
         of_item += " AND i.time_us >= ?"
