@@ -56,6 +56,7 @@ EXITS: Final[tuple[Exit, ...]] = (
         ("afterword.index.keeper", "afterword.index.keeping", "afterword.index.manifest"),
         "stretches of text, their headings and their vectors, given to the index",
     ),
+    Exit("merge-vectors", "numbers", ("afterword.index.nearness",), "hashes of redacted texts, and their vectors"),
     Exit("database-copy", "unlinked", ("afterword.capture.database",), "a database whose log has no index, to be read"),
     Exit("lock", "numbers", ("afterword.store.lock",), "the owner's process number and command"),
     Exit("door-card", "numbers", ("afterword.store.doorfile",), "the door's port, process number and token"),

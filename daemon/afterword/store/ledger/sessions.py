@@ -119,14 +119,14 @@ def stamp(ledger: Ledger) -> tuple[int, int]:
     return count, revs
 
 
-def folders(ledger: Ledger, limit: int) -> list[str]:
-    """The working directories of the newest sessions, each once, at most `limit`; as stored, redacted."""
+def folders(ledger: Ledger, limit: int) -> list[tuple[str, str]]:
+    """(working directory, project) of the newest sessions, each once, at most `limit`; as stored, redacted."""
     rows = ledger.db.execute(
-        "SELECT json_extract(facts, '$.cwd') AS cwd FROM session WHERE cwd <> '' GROUP BY cwd ORDER BY max(row) DESC"
-        " LIMIT ?",
+        "SELECT json_extract(facts, '$.cwd') AS cwd, coalesce(json_extract(facts, '$.root'), '') FROM session"
+        " WHERE cwd <> '' GROUP BY cwd ORDER BY max(row) DESC LIMIT ?",
         (limit,),
     )
-    return [cwd for (cwd,) in rows]
+    return [(cwd, project_of(root or cwd)) for cwd, root in rows]
 
 
 def worked_in(ledger: Ledger) -> list[str]:
