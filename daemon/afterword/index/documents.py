@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from typing import Literal, Protocol, TypeAlias
+from typing import Protocol
 
 import msgspec
 
@@ -11,10 +11,9 @@ from afterword.domain.ids import SegmentKey
 from afterword.domain.items import PROSE_KINDS
 from afterword.domain.section_edits import laid_over
 from afterword.domain.sections import PARTS
+from afterword.index.standing import DocumentKind
 from afterword.store.ledger import section_edits, segments, sessions
 from afterword.store.ledger.ledger import Ledger, RecordKind
-
-DocumentKind: TypeAlias = Literal["article", "diary", "message"]
 
 
 class Part(msgspec.Struct, frozen=True):
