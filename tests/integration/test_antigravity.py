@@ -213,7 +213,7 @@ def test_what_is_injected_is_not_said(agent: Antigravity) -> None:
     )
     assert agent.items() == [("prompt", "No tags here."), ("summary", ""), ("output", "clicked")]
     assert sessions.load(agent.reading.ledger, "")[0].facts.model == "Claude Opus 4.6"
-    assert list(agent.reading.ledger.db.execute("SELECT * FROM drift")) == [("antigravity", "step HOLOGRAM", 1)]
+    assert list(agent.reading.ledger.db.execute("SELECT record_type, count FROM drift")) == [("step HOLOGRAM", 1)]
 
 
 def test_a_line_that_lost_its_head(agent: Antigravity) -> None:

@@ -103,9 +103,10 @@ class Writer:
         row: int = found[0]
         time_us, time_flag, blob, packed, path, exit_status = found[1:]
         old_text = unpack(blob, packed)
-        # A fork or an older copy may hold less of a growing answer: there the longer edition stands.
+        # A fork or an older copy may hold less of a growing answer: there the longer edition stands, however often it
+        # is read.
         shorter = len(item.text) < len(old_text) and old_text.startswith(item.text)
-        text = old_text if shorter and not self._shows(session, row) else item.text
+        text = old_text if shorter and self._others_show(row) else item.text
         if item.lesser and len(item.text) < len(old_text):
             text = old_text
         # Copies get new times; the earliest given one is the true one whatever is read first.
@@ -368,12 +369,12 @@ class Writer:
         if (*place, state, self._rank) != (pos, sub, said, rank):
             self._unsettled.moved(session)
 
-    def _shows(self, session: int, item: int) -> bool:
-        """Whether this source itself shows the item in the session."""
+    def _others_show(self, item: int) -> bool:
+        """Whether another source shows the item, in whatever session."""
         found = self._db.execute(
-            "SELECT 1 FROM membership m JOIN shown s ON s.membership = m.row AND s.source = ?"
-            " WHERE m.session = ? AND m.item = ?",
-            (self._source, session, item),
+            "SELECT 1 FROM membership m JOIN shown s ON s.membership = m.row AND s.source <> ?"
+            " WHERE m.item = ? LIMIT 1",
+            (self._source, item),
         ).fetchone()
         return found is not None
 

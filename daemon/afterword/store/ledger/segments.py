@@ -124,6 +124,12 @@ def section(ledger: Ledger, key: SegmentKey) -> tuple[registers.Register, Sectio
     return (found, found.read(SectionRecord)) if found else None
 
 
+def is_placed(ledger: Ledger, key: SegmentKey, rev: int) -> bool:
+    """Whether this revision of a section is known to stand whole in a note."""
+    found = ledger.db.execute("SELECT 1 FROM placed WHERE key = ? AND rev = ?", (key, rev)).fetchone()
+    return found is not None
+
+
 def unplaced(ledger: Ledger) -> list[tuple[registers.Register, SectionRecord]]:
     """Sections whose newest revision is not confirmed in the vault, in the order they belong there."""
     rows = ledger.db.execute(
