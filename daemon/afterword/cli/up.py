@@ -162,11 +162,17 @@ def _worries(done: dict[str, Any]) -> None:
         )
 
 
+_DEMO_KEEPS = ("PATH", "LANG", "LC_", "TERM", "TMP", "TZ", "NO_COLOR", "COL", "PYTHON", "VIRTUAL_ENV", "COVERAGE")
+"""What the demo keeps of the environment."""
+
+
 def _demo(*, as_json: bool) -> int:
     from afterword.app.demo import SEARCHES, make_home
 
     home = make_home()
-    for name in [n for n in os.environ if n.startswith(("XDG_", "AFTERWORD_", "CLAUDE_", "CODEX_"))]:
+    # Every agent has variables of its own that lead to its store: none of the person's may be read here.
+    moved = sorted(name for name in os.environ if name.startswith(("XDG_", "AFTERWORD_")))
+    for name in [n for n in os.environ if not n.startswith(_DEMO_KEEPS)]:
         del os.environ[name]
     os.environ["HOME"] = str(home)
     config = _with_vault(load(), quiet=True)
@@ -185,6 +191,8 @@ def _demo(*, as_json: bool) -> int:
         for note_path in sorted((Path(summary["vault"]) / folder).rglob("*.md")):
             say(f"  {note_path}")
     say("Three searches to try:")
+    unset = ["env", *(word for name in moved for word in ("-u", name))] if moved else []
+    there = shlex.join([*unset, f"HOME={home}"])
     for words in SEARCHES:
-        say(f"  HOME={home} {command_name()} search {shlex.join(words)}")
+        say(f"  {there} {command_name()} search {shlex.join(words)}")
     return Exit.DONE
