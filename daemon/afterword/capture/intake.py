@@ -4,7 +4,6 @@ The way of every text: it is redacted here, before anything else sees it; raw te
 hash somebody else could test guesses on.
 """
 
-import re
 from collections.abc import Sequence
 from typing import assert_never
 
@@ -15,7 +14,6 @@ from afterword.domain.events import BadLine, Decoded, Drop, Facts, Finish, Item,
 from afterword.domain.ids import ItemId, item_id
 from afterword.domain.items import Kind, SaidBy, Time
 from afterword.redact.redactor import Redactor
-from afterword.redact.text import Redacted
 from afterword.store.ledger import sessions, sources
 from afterword.store.ledger.items import NewItem, State, Writer
 from afterword.store.ledger.ledger import Ledger
@@ -23,9 +21,6 @@ from afterword.store.ledger.tree import Placed, Tree
 
 _YEAR_2000_US = 946_684_800_000_000
 _SESSIONS_REMEMBERED = 32
-# Native ids: other rows are found by them, so a person's own patterns must not change them.
-_PLAIN = ("parent", "agent", "spawned_by", "forked_from", "continued_from")
-_WHITE = re.compile(r"\s+")
 
 
 class Memory(msgspec.Struct):
@@ -109,7 +104,9 @@ class Intake:
         for row, facts in self._facts.items():
             encoded = msgspec.json.encode(facts)
             if encoded != self._facts_read[row]:
-                sessions.set_facts(self._ledger, row, self._redactor.document(msgspec.to_builtins(facts), plain=_PLAIN))
+                sessions.set_facts(
+                    self._ledger, row, self._redactor.document(msgspec.to_builtins(facts), plain=sessions.PLAIN)
+                )
         for record_type, count in self._drift.items():
             sources.count_drift(self._ledger, self._source.harness, self._redactor.redact(record_type[:60]), count)
         self._writer.settle()
@@ -122,11 +119,8 @@ class Intake:
         row = self._rows.get(native)
         if row is None:
             # A session is found again by its id: a person's own patterns must not change it.
-            kept = self._redactor.tree({"session": native}, plain=("session",))
-            assert isinstance(kept, dict)
-            own = kept["session"]
-            assert isinstance(own, Redacted)
-            row = self._rows[native] = sessions.row_of(self._ledger, self._source.harness, own)
+            row = sessions.row_of(self._ledger, self._source.harness, self._redactor.plain(native))
+            self._rows[native] = row
         return row
 
     def _item(self, event: Item, place: tuple[int, int], placed: Placed | None, raw: bytes | None = None) -> None:
@@ -159,7 +153,7 @@ class Intake:
         if event.kind is Kind.PROMPT and event.said_by is SaidBy.PERSON:
             facts = self._facts_of(session)
             if not facts.title_rank and not facts.title:
-                facts.title = _WHITE.sub(" ", text).strip()[:120]
+                facts.title = sessions.title_of(text)
 
     def _time(self, given: int | None, session: int) -> tuple[int, Time]:
         """The time an item is filed under, and how far it can be trusted."""

@@ -181,7 +181,9 @@ class Compile:
         reason = "thin" if len(kept) < MIN_PER_DAY else ""
         record = msgspec.structs.replace(record, proposals=tuple(kept), reason=reason)
         # As it will come back out of the ledger, so that a later fold is given the same.
-        return msgspec.json.decode(self._redactor.document(msgspec.to_builtins(record)).encode(), type=BuildRecord)
+        return msgspec.json.decode(
+            self._redactor.document(msgspec.to_builtins(record), plain=articles.PLAIN).encode(), type=BuildRecord
+        )
 
     def _sections(self) -> dict[str, tuple[SectionText, ...]]:
         """The newest sections by day."""

@@ -59,6 +59,8 @@ class Redactor:
         self._lock = Lock()
         self.engine_name: str = self._engine.name
         self.version: int = RULES_VERSION
+        self.patterns: tuple[tuple[str, ...], tuple[str, ...]] = (tuple(extra), tuple(allow))
+        """The user's own rules: what is redacted beside the built-in ones, and what is not."""
         self.counts: dict[str, int] = {}
         """Replaced values by kind since this redactor was made."""
         self.exits = Tally()
@@ -80,6 +82,10 @@ class Redactor:
                 return mark(text, _TOKEN)
             changed = self._apply(data, hits, text, own=own)
         return mark(text if changed is None else changed, _TOKEN)
+
+    def plain(self, text: str) -> Redacted:
+        """`text` as `document` takes it under a key named in `plain`: an id that things are found by."""
+        return self._ours(text)
 
     def tree(self, value: Json, *, plain: Collection[str] | None = None) -> Json:
         """The same shape with every string and every key redacted.

@@ -196,6 +196,20 @@ class FullText:
         if text:
             self._db.execute(f"INSERT INTO {table} ({table}, rowid, body) VALUES ('delete', ?, ?)", (row, text))
 
+    def forget_replaced(self) -> None:
+        """Take in what is owed so that no byte of a text that was replaced is left in the file."""
+        if self._meta("filled") < self._meta("fill_to"):
+            # What is not filled yet was never indexed as it was: begin again with the rows as they are.
+            self._db.close()
+            self._remove()
+            self._db = self._open()
+        self._db.execute("PRAGMA secure_delete = ON")
+        try:
+            if self.catch_up():
+                self.optimize()
+        finally:
+            self._db.execute("PRAGMA secure_delete = OFF")
+
     def optimize(self) -> None:
         """Merge the index's segments after a large ingest, for faster queries and a smaller file."""
         for table in ("prose", "tool"):

@@ -7,7 +7,7 @@ import msgspec
 from afterword.domain.ids import ItemId
 from afterword.domain.items import ExitStatus, Kind, SaidBy, Time
 from afterword.redact.text import Redacted
-from afterword.store.ledger import sessions
+from afterword.store.ledger import masked, sessions
 from afterword.store.ledger.ledger import Ledger, RecordKind, pack, unpack
 
 
@@ -49,6 +49,7 @@ class Writer:
         self._changed_us = changed_us
         self._before: dict[int, tuple[int, int, int]] = {}
         self._touched: set[int] = set()
+        self._masked = masked.Change()
         self.new_items = 0
 
     def find_keyless(self, session: int, raw_print: bytes) -> ItemId | None:
@@ -85,6 +86,7 @@ class Writer:
             self._ledger.number(RecordKind.ITEM, new, 1)
             if item.text:
                 self._db.execute("INSERT INTO text_pending (item) VALUES (?)", (new,))
+            self._masked.text(item.text)
             self.new_items += 1
             return new
         row: int = found[0]
@@ -106,6 +108,7 @@ class Writer:
                 "UPDATE item SET text = ?, packed = ?, chars = ? WHERE row = ?", (blob_new, packed_new, len(text), row)
             )
             self._db.execute("INSERT INTO text_pending (item, old, old_packed) VALUES (?, ?, ?)", (row, blob, packed))
+            self._masked.text(text, old_text)
         self._db.execute(
             "UPDATE item SET rev = ?, time_us = ?, time_flag = ?, exit_status = ?, path = ?, origin = 1 WHERE row = ?",
             (rev + 1, *new_time, new_exit, new_path, row),
@@ -227,6 +230,7 @@ class Writer:
                 self._touch_holders(item)
         for session in sorted(self._touched):
             sessions.mark_dirty(self._ledger, session, self._changed_us)
+        self._masked.save(self._ledger)
         self._before.clear()
         self._touched.clear()
 
