@@ -13,7 +13,7 @@ import click
 
 from afterword.app.config import Config, load
 from afterword.redact.exits import leave, leave_tree
-from afterword.redact.redactor import Redactor
+from afterword.redact.redactor import Redactor, at_exit
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -79,6 +79,9 @@ def config_option(command: F) -> F:
     @functools.wraps(command)
     def wrapped(*args: Any, config_file: Path | None, **named: Any) -> Any:
         config: Config = load(config_file)
+        own = config.settings.redact
+        if own.extra or own.allow:
+            _redactor[:] = [at_exit("auto", own.extra, own.allow)]
         return command(*args, config=config, **named)
 
     return wrapped  # type: ignore[return-value]  # functools.wraps keeps the signature that click reads

@@ -226,6 +226,14 @@ class Redactor:
         return _merged(kept)
 
 
+def at_exit(engine: str, extra: Sequence[str], allow: Sequence[str]) -> Redactor:
+    """A redactor for what a command prints: with the user's own rules, or without where they cannot be read."""
+    try:
+        return Redactor(engine, extra, allow)
+    except UserError:
+        return Redactor(engine)
+
+
 def _rule_spans(number: int, search: Search, data: bytes, found: list[Span]) -> None:
     rule, check, near = RULES[number], _CHECKS[number], _NEAR[number]
     at = 0

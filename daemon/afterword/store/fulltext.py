@@ -205,8 +205,12 @@ class FullText:
             self._db = self._open()
         self._db.execute("PRAGMA secure_delete = ON")
         try:
-            if self.catch_up():
-                self.optimize()
+            self.catch_up()
+            # Deleted postings are only marked until their segments are merged.
+            self.optimize()
+            with self._ledger.transaction():
+                # Also what a kill left between the two files: it holds texts as they were.
+                self._ledger.db.execute("DELETE FROM text_pending WHERE seq <= ?", (self._meta("upto"),))
         finally:
             self._db.execute("PRAGMA secure_delete = OFF")
 

@@ -27,7 +27,7 @@ def counts(ledger: Ledger) -> dict[str, int]:
 
 def put(ledger: Ledger, found: Mapping[str, int]) -> None:
     """Set the counts anew; inside a transaction."""
-    ledger.set_meta(_KEY, msgspec.json.encode({kind: n for kind, n in found.items() if n > 0}).decode())
+    ledger.set_meta(_KEY, msgspec.json.encode({kind: n for kind, n in sorted(found.items()) if n > 0}).decode())
 
 
 class Change:
