@@ -26,9 +26,10 @@ SERVICES: Final[tuple[Rule, ...]] = (
     Rule("openshift-token", r"sha256~[A-Za-z0-9_-]{43}", ("sha256~",), 0, "prefixed"),
     Rule(
         "kubeadm-token",
-        r"kubeadm[ \t][^\x00-\x1f]{0,120}(?:--token(?:=|[ \t]{1,4})|token create[ \t]{1,4})([a-z0-9]{6}\.[a-z0-9]{16})",
-        ("kubeadm",),
+        r"(?:--token(?:=|[ \t]{1,4})|token create[ \t]{1,4})([a-z0-9]{6}\.[a-z0-9]{16})",
+        ("--token", "token create"),
         1,
+        near=rf"{LEFT}kubeadm\b",
     ),
     Rule("ngrok-token", r"authtoken[ \t]{1,4}([A-Za-z0-9]{20,}_[A-Za-z0-9]{20,})", ("authtoken",), 1, "opaque"),
     # Registries, builds, quality
@@ -115,5 +116,5 @@ SERVICES: Final[tuple[Rule, ...]] = (
         1,
         near=rf"{_QUOTE}(?:kty|crv|kid|alg|use|[enxy]){_QUOTE}[ \t]{{0,4}}:",
     ),
-    Rule("otp-secret", r"otpauth://[^\x00-\x20\"'`<>]{1,400}[?&;]secret=([A-Za-z2-7]{16,})", ("otpauth://",), 1),
+    Rule("otp-secret", r"[?&;6]secret=([A-Za-z2-7]{16,})", ("secret=",), 1, near="otpauth://"),
 )
