@@ -6,6 +6,7 @@ from afterword.redact import redactor as redacting
 from afterword.redact.engines import Engine, Match, Search
 from afterword.redact.judge import Value
 from afterword.redact.redactor import Redactor
+from afterword.redact.rule import Rule
 
 A = "q7Zk2Lm9Xw4Rt8Bv6Nc3Hd5J"
 
@@ -48,15 +49,15 @@ SHAPES: dict[str, Callable[[int], str]] = {
 
 
 class Work:
-    """What a redactor did: `searches` started, `bytes` they went over, `judged` bytes of candidates.
+    """What a redactor did: `searches` started, `bytes` they went over, bytes of values `followed` and `judged`.
 
     A search is charged for the bytes from where it started to the end of its match, or of the text.
     """
 
     def __init__(self, redactor: Redactor) -> None:
-        self.searches = self.bytes = self.judged = self.scans = 0
+        self.searches = self.bytes = self.followed = self.judged = self.scans = 0
         self._engine: Engine = redactor._engine
-        self._judge = redacting._judged
+        self._judge, self._extend = redacting._judged, redacting._extended
         redactor._scan = self._scan
 
     def _scan(self, data: bytes) -> Sequence[tuple[int, Search]]:
@@ -72,6 +73,12 @@ class Work:
 
         return counted
 
+    def extending(self, rule: Rule, data: bytes, start: int, end: int, opener: bytes, bound: int) -> tuple[int, int]:
+        """Stands in for what follows a value to its end."""
+        found = self._extend(rule, data, start, end, opener, bound)
+        self.followed += found[1] - found[0]
+        return found
+
     def judging(self, check: Callable[[Value], bool], data: bytes, start: int, end: int, opener: bytes) -> bool:
         """Stands in for the redactor's own judgement."""
         self.judged += min(end - start, redacting.LOOK)
@@ -81,10 +88,10 @@ class Work:
 def work_on(redactor: Redactor, text: str) -> Work:
     """Redact `text` and count."""
     work = Work(redactor)
-    redacting._judged = work.judging
+    redacting._judged, redacting._extended = work.judging, work.extending
     try:
         redactor.redact(text)
     finally:
-        redacting._judged = work._judge
+        redacting._judged, redacting._extended = work._judge, work._extend
         redactor._scan = redactor._engine.scan
     return work

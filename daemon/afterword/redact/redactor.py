@@ -37,6 +37,9 @@ _CHECKS = [CHECKS[rule.check] for rule in RULES]
 _NEAR = [re.compile(rule.near.encode()) if rule.near else None for rule in RULES]
 _NEAR_BYTES = 400
 _TOKEN_BYTES = 256
+_PROBE_BYTES = 2048
+_PROBE_SLACK = 128
+"""So much nearer than `_PROBE_BYTES` a probe may end without having found the end."""
 
 
 class Redactor:
@@ -252,7 +255,9 @@ def _rule_spans(number: int, search: Search, data: bytes, found: list[Span]) -> 
             opened, opened_end = match.span(rule.opener)
             opener = data[opened:opened_end] if opened >= 0 else b""
         least = end
-        start, end = _extended(rule, data, start, end, opener)
+        # A value is judged by its beginning. Only one that is found is followed to its end: in a long run of keys
+        # that are none, following each would take the square of its length.
+        start, end = _extended(rule, data, start, least, opener, start + _PROBE_BYTES)
         good = not rule.check or _judged(check, data, start, end, opener)
         if not good and rule.until in ("value", "line") and not opener:
             shorter = extent.cut(data, least, min(end, start + LOOK))
@@ -263,6 +268,8 @@ def _rule_spans(number: int, search: Search, data: bytes, found: list[Span]) -> 
             # whole, since to try all that may begin in it would take the square of its length.
             at = max(start, at + 1) if rule.until else first + 1 if last - first <= _TOKEN_BYTES else last
             continue
+        if end - start >= _PROBE_BYTES - _PROBE_SLACK:
+            _, end = _extended(rule, data, start, least, opener, size)
         if end > start:
             found.append((start, end, number))
             if rule.until == "value" and rule.check in extent.LISTED:
@@ -295,29 +302,34 @@ def _listed(number: int, data: bytes, end: int, found: list[Span]) -> int:
             return end
         start = between.end()
         opener = between.group(1) or b""
-        until = extent.quoted(data, start, opener) if opener else extent.bare(data, start)
+        bound = start + _PROBE_BYTES
+        until = extent.quoted(data, start, opener, bound) if opener else extent.bare(data, start, bound)
         if (
             until - start < 8
             or extent.NAMED.search(data, start, until + 1)
             or not _judged(check, data, start, until, opener)
         ):
             return end
+        if until - start >= _PROBE_BYTES - _PROBE_SLACK:
+            until = extent.quoted(data, start, opener) if opener else extent.bare(data, start)
         found.append((start, until, number))
         end = until
 
 
-def _extended(rule: Rule, data: bytes, start: int, end: int, opener: bytes) -> tuple[int, int]:
+def _extended(rule: Rule, data: bytes, start: int, end: int, opener: bytes, bound: int) -> tuple[int, int]:
+    """Start and end of a value of which `end` was reached, looked for up to about `bound`."""
+    bound = max(bound, end)
     match rule.until:
         case "":
             return start, end
         case "value":
-            return start, extent.quoted(data, start, opener) if opener else extent.bare(data, end)
+            return start, extent.quoted(data, start, opener, bound) if opener else extent.bare(data, end, bound)
         case "line":
-            return start, extent.quoted(data, start, opener) if opener else extent.line(data, end)
+            return start, extent.quoted(data, start, opener, bound) if opener else extent.line(data, end, bound)
         case "userinfo":
             return start, extent.userinfo(data, end)
         case "pem":
-            return start, extent.pem(data, end)
+            return start, extent.pem(data, end, bound)
         case "pem-tail":
             return extent.pem_start(data, start), end
 
