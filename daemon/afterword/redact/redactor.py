@@ -37,7 +37,7 @@ _CHECKS = [CHECKS[rule.check] for rule in RULES]
 _NEAR = [re.compile(rule.near.encode()) if rule.near else None for rule in RULES]
 _NEAR_BYTES = 400
 _TOKEN_BYTES = 256
-_PROBE_BYTES = 2048
+_PROBE_BYTES = 768
 _PROBE_SLACK = 128
 """So much nearer than `_PROBE_BYTES` a probe may end without having found the end."""
 
