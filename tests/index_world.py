@@ -26,6 +26,9 @@ class HashEmbedder:
         self.signature = f"hash:{dim}:{version}"
         self.embedded: list[str] = []
 
+    def ready(self, wake: object) -> bool:
+        return True
+
     def embed(self, texts: Sequence[str]) -> np.ndarray:
         self.embedded += texts
         found = np.zeros((len(texts), self.dim), np.float32)

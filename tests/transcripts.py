@@ -134,6 +134,69 @@ def sentence(rng: random.Random, length: int = 9) -> str:
     return f"{words[0].capitalize()} {' '.join(words[1:])} {rng.getrandbits(24):06x}."
 
 
+# (what somebody asks, what was the cause, what was decided, what was learned)
+STORIES = (
+    ("The export test fails every third run in CI", "two jobs write their snapshots to one folder under /tmp",
+     "every job gets a temporary folder of its own", "a fixed path under /tmp is a race between jobs"),
+    ("The invoices come out a cent short", "amounts are kept as floats and rounded at every step",
+     "money is an integer number of cents everywhere", "round once, at the end, with the bank's rule"),
+    ("Login breaks for names with accents", "the directory compares bytes while the form sends another normal form",
+     "names are normalised to NFC at the door", "compare text only after normalising it"),
+    ("The map tiles take a minute to load", "every tile opens a connection and asks for the whole index",
+     "tiles share one pool of eight connections", "measure the count of requests before their size"),
+    ("Backups stopped last Tuesday without a word", "the disk of the backup host is full and cron's mail goes nowhere",
+     "the backup job reports its age to the status page", "alert on the absence of success, not on errors"),
+    ("The mobile client shows yesterday's tide", "the forecast is cached by day of the server, which runs on UTC",
+     "forecasts are cached by the harbour's own zone", "a day belongs to a place, so key caches by zone"),
+    ("Search returns nothing for Japanese words", "the tokenizer splits on spaces that Japanese does not have",
+     "every sign becomes a token and words become phrases", "test search with scripts that have no spaces"),
+    ("Deploys roll back although the service is healthy", "the probe asks before the migrations have finished",
+     "readiness waits for the schema version", "liveness and readiness answer different questions"),
+    ("The queue grows every night until six", "one poisoned message is retried for ever at the head",
+     "a message goes to the dead letters after five tries", "bound every retry in number and in time"),
+    ("The PDF report has no images on Windows", "links to pictures are written with backslashes",
+     "paths in documents are always written in POSIX form", "a path inside a document is a URL, not a file name"),
+    ("Webhooks arrive twice at the partner", "our sender times out first and sends the same event again",
+     "each event carries an idempotency key", "at least once needs a key on the other side"),
+    ("Memory of the worker climbs by a gigabyte a day", "a cache of compiled patterns is keyed by user input",
+     "the pattern cache holds five hundred entries", "whatever is keyed by input needs a bound"),
+)  # fmt: skip
+
+
+def telling_session(rng: random.Random, first: datetime, days: int) -> ClaudeSession | CodexSession:
+    """A session on one of `days` days from `first` on, in which something is found out and decided: what articles are
+    made of. It may go on after a pause, take a part of itself back, and tell what another one told before."""
+    cwd = f"/srv/{rng.choice(('orchard-api', 'orchard-web'))}"
+    session: ClaudeSession | CodexSession = (
+        ClaudeSession(rng, cwd=cwd) if rng.random() < 0.6 else CodexSession(rng, cwd=cwd)
+    )
+    session.clock = first + timedelta(days=rng.randrange(days), hours=8, minutes=rng.randrange(500))
+    for part in range(rng.randrange(1, 4)):
+        if part:
+            session.pause(rng.choice((35, 50, 90)))
+        trouble, cause, decision, lesson = rng.choice(STORIES)
+        what = rng.choice(WORDS[:14])
+        fork = session.parent if isinstance(session, ClaudeSession) else None
+        session.prompt(f"{trouble}, find out why. {sentence(rng)}")
+        session.command(f"pytest -q tests/{what}", f"E   {sentence(rng, 20)}", failed=True)
+        session.reply(
+            f"The root cause is that {cause}. {sentence(rng)}\n\nDecision: {decision}, because {cause}."
+            f" {sentence(rng, 12)}\n\nLesson learned: {lesson}."
+        )
+        session.command(f"pytest -q tests/{what}", f"{rng.randrange(5, 90)} passed")
+        if rng.random() < 0.2:
+            if isinstance(session, ClaudeSession) and fork:
+                session.prompt(sentence(rng), parent=fork)
+                session.reply(f"We decided to keep the {what}. {sentence(rng, 14)}")
+            elif isinstance(session, CodexSession):
+                session.add("event_msg", type="thread_rolled_back", num_turns=1)
+        if rng.random() < 0.2:
+            session.compact()
+    session.prompt(f"Thanks, and remember the {rng.choice(WORDS[:14])}. {sentence(rng)}")
+    session.reply(f"Noted. {sentence(rng)}")
+    return session
+
+
 def busy_session(rng: random.Random, parts: int) -> ClaudeSession | CodexSession:
     """A session with `parts` stretches: prompts, replies, commands, rewinds, rollbacks, compactions, pauses."""
     session: ClaudeSession | CodexSession = ClaudeSession(rng) if rng.random() < 0.6 else CodexSession(rng)

@@ -1,6 +1,5 @@
 """Articles through the program: the sample history, people's edits, renames, deletions, and any order of arrival."""
 
-import json
 import os
 import re
 import shutil
@@ -8,58 +7,12 @@ from pathlib import Path
 
 import pytest
 from homes import Home
-
-import afterword
-
-HISTORY = Path(afterword.__file__).parent / "demo" / "history"
-NOW = {"AFTERWORD_NOW": "2026-06-11T12:00:00Z"}
+from knowledge import HISTORY, NOW, concept, concepts, history, later, titles
 
 
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
-    """The sample history, compiled."""
-    home = Home(tmp_path / "home")
-    shutil.copytree(HISTORY, home.path, dirs_exist_ok=True)
-    home.run("up", "--once", "--settle", "0", **NOW)
-    return home
-
-
-def concepts(home: Home) -> dict[str, str]:
-    return {path.stem: path.read_text() for path in sorted((home.vault / "knowledge/concepts").glob("*.md"))}
-
-
-def titles(home: Home) -> set[str]:
-    return {re.search(r"^# (.*)$", text, re.MULTILINE)[1] for text in concepts(home).values()}  # type: ignore[index]
-
-
-def concept(home: Home, part: str) -> Path:
-    return next(path for path in (home.vault / "knowledge").rglob("*.md") if part in path.name)
-
-
-def later(home: Home, text: str, answer: str, day: str = "2026-06-10T16:00:00", name: str = "f1") -> None:
-    """One more Claude Code session in the harbor-api project."""
-    rows = [
-        {"type": "user", "message": {"role": "user", "content": text}},
-        {
-            "type": "assistant",
-            "message": {"id": "m1", "role": "assistant", "content": [{"type": "text", "text": answer}]},
-        },
-    ]
-    parent = None
-    out = []
-    for n, row in enumerate(rows):
-        uuid = f"{name}-{n}"
-        out.append(
-            {
-                **row, "uuid": uuid, "parentUuid": parent, "sessionId": f"0000-{name}",
-                "timestamp": f"{day}.{n:03}Z", "cwd": "/home/maya/src/harbor-api", "version": "2.0.0",
-                "isSidechain": False, "userType": "external",
-            }
-        )  # fmt: skip
-        parent = uuid
-    path = home.path / ".claude/projects/-home-maya-src-harbor-api" / f"0000-{name}.jsonl"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(row) + "\n" for row in out))
+    return history(tmp_path / "home")
 
 
 RACE_AGAIN = (
@@ -238,10 +191,13 @@ def test_many_deleted_at_once_are_in_question(home: Home) -> None:
     assert home.json("status")["ledger"]["articles"] == len(concepts(home)) + len(paths)
     kinds = [fault["kind"] for fault in home.json("lint", code=1)["faults"]]
     assert kinds.count("in-question") == len(paths)
+    assert len(home.json("status")["in_question"]) == len(paths)
+    assert " and 1 more: vanished with too many others" in home.run("status").stdout
     for path, data in kept.items():
         path.write_bytes(data)
     home.run("up", "--once", "--settle", "0", **NOW)
     assert home.json("lint")["faults"] == []
+    assert home.json("status")["in_question"] == []
 
 
 def test_without_its_card_a_vault_is_not_there(home: Home) -> None:

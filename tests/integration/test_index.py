@@ -7,6 +7,9 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -242,6 +245,71 @@ def test_work_is_done_in_slices(tmp_path: Path) -> None:
         assert steps >= 4
         assert not index.step(0.0)
     world.check()
+
+
+def test_what_takes_long_to_load_is_loaded_beside_the_steps(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    some(world)
+    loaded, woken = threading.Event(), threading.Semaphore(0)
+
+    class Loading(HashEmbedder):
+        """Not there until somebody says so."""
+
+        def ready(self, wake: Callable[[], None]) -> bool:
+            return loaded.is_set()
+
+        def embed(self, texts: Sequence[str]) -> np.ndarray:
+            assert loaded.is_set()
+            return super().embed(texts)
+
+    world.embedder = Loading()
+    with world.open() as index:
+        assert not index.step(0.1, woken.release)
+        assert woken.acquire(timeout=60)  # Chroma is there, opened by another thread
+        assert not index.step(0.1, woken.release)
+        assert world.listed() == set()
+        loaded.set()
+        while index.step(0.1, woken.release):
+            pass
+    assert len(world.check()) == len(world.listed()) > 0
+
+
+def test_a_store_that_is_still_being_opened_is_closed(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    some(world)
+    with world.open() as index:
+        assert not index.step(10.0, lambda: None)  # all is embedded, Chroma not open yet
+    end = time.monotonic() + 120
+    while True:
+        try:
+            assert world.catch_up().complete
+            break
+        except Busy:
+            # On a busy machine the one that was begun takes longer than closing waits; then it is closed later.
+            assert time.monotonic() < end
+    world.check()
+
+
+def test_the_local_embedder_is_ready_once_it_is_loaded() -> None:
+    embedder = LocalEmbedder()
+    woken = threading.Event()
+    assert not embedder.ready(woken.set)
+    assert woken.wait(120)
+    assert embedder.ready(woken.set)
+    assert embedder.embed(["something"]).shape == (1, embedder.dim)
+
+
+def test_what_is_told_beside_a_text_is_brought_up_to_date(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    session = world.talk("Why does the cache forget its entries?", "The eviction ran twice.")
+    world.catch_up()
+    embedded = len(world.embedder.embedded)
+    session.row("custom-title", customTitle="Forgetful cache")
+    world.write(session)
+    world.catch_up()
+    (facts,) = [facts for _, facts, _ in world.check().values()]
+    assert "Forgetful cache" in facts
+    assert len(world.embedder.embedded) <= embedded + 1
 
 
 def test_the_local_embedder_gives_the_vectors_it_gave() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from homes import Home
-from transcripts import ClaudeSession
+from transcripts import ClaudeSession, CodexSession
 from writer import REDACTOR
 
 from afterword.store import doorfile, lock
@@ -240,11 +240,24 @@ def test_what_ended_is_written_up_at_once(home: Home, event: str) -> None:
         path = session(home, 2, "The socket is slow, look why.")
         hook(home, "session-start", session_id="session-1", transcript_path=str(path), cwd="/srv")
         hook(home, event, session_id="session-2", transcript_path=str(path), cwd="/srv")
-        began = time.monotonic()
-        wait_for(lambda: "socket is slow" in home.daily(), 60)
-        assert time.monotonic() - began < 5
+        # The settings would have it wait an hour.
+        wait_for(lambda: "socket is slow" in home.daily())
         assert "cache is broken" not in home.daily()
         wait_for(lambda: not list((home.state / "spool").iterdir()))
+
+
+def test_what_ended_before_its_file_was_seen_is_written_up(home: Home) -> None:
+    """The hook is faster than the look that would find the file: here in a store that is not watched yet."""
+    made = CodexSession(random.Random(7))
+    made.prompt("The socket is slow, look why.")
+    made.reply("We decided to keep one buffer a socket. The cause was a shared buffer.")
+    path = made.path(home.path)
+    with home.daemon(**QUIET):
+        wait_for(lambda: home.run("search", "broken", code=None).returncode == 0)
+        path.parent.mkdir(parents=True)
+        path.write_bytes(b"".join(made.lines))
+        hook(home, "session-end", session_id=made.session, transcript_path=str(path), cwd="/srv")
+        wait_for(lambda: "socket is slow" in home.daily())
 
 
 def test_what_ended_without_a_daemon_is_written_up_when_it_starts(home: Home) -> None:

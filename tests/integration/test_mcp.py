@@ -185,19 +185,29 @@ def test_every_line_on_stdout_is_protocol(home: Home) -> None:
         assert json.loads(rest)["jsonrpc"] == "2.0"
 
 
-def test_it_ends_when_its_client_closes_or_is_gone(home: Home) -> None:
+def test_it_ends_when_its_client_closes(home: Home) -> None:
     assert Wire(home).end() == []
-    # The client is killed, while somebody else holds the server's stdin open.
+
+
+@pytest.mark.parametrize("answered", [False, True])
+def test_it_ends_when_its_client_is_gone(home: Home, *, answered: bool) -> None:
+    """The client is killed while somebody else holds the server's stdin open: at once, or in a session's midst."""
     reading, writing = os.pipe()
-    code = f"import subprocess, sys; p = subprocess.Popen([sys.executable, '-m', 'afterword', 'mcp'], stdin={reading}, \
-stdout=subprocess.PIPE, pass_fds=[{reading}]); print(p.pid, flush=True); p.wait()"
+    code = f"""import subprocess, sys
+server = subprocess.Popen([sys.executable, "-m", "afterword", "mcp"], stdin={reading}, stdout=subprocess.PIPE,
+    pass_fds=[{reading}])
+print(server.pid, flush=True)
+print(server.stdout.readline(), flush=True)
+server.wait()
+"""
     client = subprocess.Popen(
         [sys.executable, "-c", code], env=home.env, pass_fds=[reading], stdout=subprocess.PIPE, text=True
     )
     assert client.stdout is not None
     server = int(client.stdout.readline())
     os.write(writing, json.dumps(INITIALIZE).encode() + b"\n")
-    time.sleep(3)
+    if answered:
+        assert "afterword" in client.stdout.readline()
     client.kill()
     client.wait()
     end = time.monotonic() + 90

@@ -31,11 +31,8 @@ class LedgerArticles:
         }
 
     def prints(self) -> Mapping[str, str]:
-        """Path in the vault → a hash of what the article says."""
-        return {
-            path: hashlib.blake2b(msgspec.json.encode(_said(each)), digest_size=12).hexdigest()
-            for path, each in self._standing().items()
-        }
+        """Path in the vault → a hash of what the article says, and of what is told beside it."""
+        return {path: _print(each) for path, each in self._standing().items()}
 
     def load(self, ref: str) -> "Document | None":
         """The article at this path; None when none stands there."""
@@ -49,7 +46,7 @@ class LedgerArticles:
         return Document(
             kind="article",
             ref=ref,
-            print=hashlib.blake2b(msgspec.json.encode(said), digest_size=12).hexdigest(),
+            print=_print(each),
             title=article.title,
             day=article.updated,
             time_us=self._zones.start_of(article.updated) or 0,
@@ -60,10 +57,18 @@ class LedgerArticles:
         )
 
 
+def _print(each: Current) -> str:
+    article = each.article
+    facts = (article.title, article.updated, article.projects[:1], _said(each))
+    return hashlib.blake2b(msgspec.json.encode(facts), digest_size=12).hexdigest()
+
+
 def _said(each: Current) -> list[tuple[str, str]]:
     """(heading, text) of everything the article says: a section a person changed as the person left it."""
     article, bodies = each.article, each.edits.bodies
-    points = [("Key Points", claim.text) for claim in article.points]
+    points = [
+        ("Key Points", f"{claim.text} (until {claim.until})" if claim.until else claim.text) for claim in article.points
+    ]
     details = [("Details", paragraph) for paragraph in article.details.split("\n\n")]
     own = [(heading, body) for heading, body in bodies.items()]
     return [

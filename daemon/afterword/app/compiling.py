@@ -6,13 +6,16 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from afterword.app.config import Config
+from afterword.capture.section_watch import SectionWatch
 from afterword.capture.vault_watch import Seen, VaultWatch
 from afterword.compile.build import Compile, DayResult
 from afterword.compile.engine import Engine
+from afterword.compile.same import texts_compared
 from afterword.domain.articles import Article, Current, Edits, laid_over
 from afterword.domain.clock import DAY_US, Clock, Zones
 from afterword.domain.errors import UsageError
@@ -24,9 +27,14 @@ from afterword.store.ledger import article_files, articles
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.notes import read_card
 
+if TYPE_CHECKING:
+    from afterword.index.nearness import Nearness
+
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _LOOK_AGAIN_S = 2.0
 _QUIET_US = 60_000_000
+_DAYS_AT_ONCE = 4
+"""The daemon compiles so many, then looks after the stores before the next."""
 
 
 class Compiled(msgspec.Struct, frozen=True):
@@ -39,11 +47,25 @@ class Compiled(msgspec.Struct, frozen=True):
     diff: str = ""
 
 
+class Tended(msgspec.Struct, frozen=True):
+    """How many files a look of the daemon wrote, and whether more days wait to be compiled."""
+
+    files: int
+    more: bool
+
+
 class Compiling:
     """Compiles days into the vault. Without a vault the articles are in the ledger alone."""
 
     def __init__(
-        self, config: Config, ledger: Ledger, redactor: Redactor, engine: Engine, zones: Zones, clock: Clock
+        self,
+        config: Config,
+        ledger: Ledger,
+        redactor: Redactor,
+        engine: Engine,
+        zones: Zones,
+        clock: Clock,
+        nearness: "Nearness | None" = None,
     ) -> None:
         settings = config.settings
         self._ledger = ledger
@@ -52,25 +74,34 @@ class Compiling:
         self._at = settings.compile.at
         self._daily = settings.vault.daily
         self._vault = config.vault
-        self._compile = Compile(ledger, redactor, engine, min_words=settings.compile.min_words)
+        self._nearness = nearness
+        self._compile = Compile(ledger, redactor, engine, min_words=settings.compile.min_words, meaning=nearness)
         knowledge = settings.vault.knowledge
-        self._watch = self._notes = self._pages = None
+        self._upto = ""
+        self._heads: dict[int, int] | None = None
+        self._watch = self._sections = self._notes = self._pages = None
         if self._vault:
             self._watch = VaultWatch(self._vault, knowledge, ledger, redactor)
+            self._sections = SectionWatch(self._vault, self._daily, ledger, redactor)
             self._notes = ArticleNotes(self._vault, self._daily, knowledge, ledger, redactor)
             self._pages = KnowledgePages(self._vault, knowledge, ledger, redactor, self._notes)
 
     def look(self, *, again: bool = False, sleep: Callable[[float], None] = time.sleep) -> Seen:
-        """Take in what people did to the articles. With `again`, what vanished is looked for a second time at once."""
+        """Take in what people did to sections and articles. With `again`, what vanished is looked for once more."""
         if self._watch is None or self._notes is None:
             return Seen()
         self._notes.recover()
+        self.look_at_sections()
         seen = self._watch.look(self._today())
         if seen.waiting and again:
             sleep(_LOOK_AGAIN_S)
             later = self._watch.look(self._today())
             seen = msgspec.structs.replace(later, edited=seen.edited + later.edited, moved=seen.moved + later.moved)
         return seen
+
+    def look_at_sections(self) -> int:
+        """Take in what people changed inside the sections of daily notes: those days are due again."""
+        return self._sections.look() if self._sections else 0
 
     def days(self, *, files: Sequence[str] = (), since: str | None = None, everything: bool = False) -> list[str]:
         """The days that are meant by the words of a command; all that are new or changed when there are none.
@@ -80,6 +111,7 @@ class Compiling:
         """
         if files:
             return sorted({self._day_of(name) for name in files})
+        self.look_at_sections()
         every = self._compile.all_days() if everything or since else self._compile.due()
         if since is None:
             return every
@@ -110,6 +142,8 @@ class Compiling:
         seen = Seen() if dry else self.look(again=not patient)
         wanted = self._compile.due() if days is None else list(days)
         done = self._compile.run(wanted, again=again, dry=dry, on_progress=on_progress, stop=stop)
+        if self._nearness and not dry and any(day.state != "unchanged" for day in done.days):
+            self._nearness.keep(texts_compared(articles.stored(self._ledger).values()))
         titles = {each.uid: each.article.title for each in articles.current(self._ledger)}
         titles |= {uid: article.title for uid, article in done.changed.items() if uid not in titles}
         if dry:
@@ -154,12 +188,35 @@ class Compiling:
         last = self._ledger.meta("nightly_us")
         return not isinstance(last, int) or last < last_due_us
 
-    def nightly(self, *, stop: Callable[[], bool] = lambda: False) -> Compiled:
-        """The nightly run: every new or changed day that is over."""
-        done = self.run([day for day in self._compile.due() if day < self._today()], patient=True, stop=stop)
-        if not stop():
+    def some(self, *, today: bool, stop: Callable[[], bool] = lambda: False) -> Tended:
+        """Compile the first few of the new or changed days that this run has not come to yet; those that are over, or
+        with `today` all. A day that fails does not keep the later ones from their turn."""
+        self.look_at_sections()
+        heads = {row: self._ledger.head(row) for row in self._ledger.origins()}
+        grown = heads != self._heads
+        due = self._compile.due() if grown else []
+        left = [day for day in due if day > self._upto and (today or day < self._today())]
+        days, left = left[:_DAYS_AT_ONCE], left[_DAYS_AT_ONCE:]
+        if days or (grown and not due):
+            # What a person retracted lets articles be folded anew though no day is due.
+            done = self.run(days, patient=True, stop=stop)
+            files = done.files
+        else:
+            files = self.refresh()
+        if stop():
+            return Tended(files, more=False)
+        self._upto = days[-1] if left else ""
+        if not (left or today):
             self._remember("nightly_us")
-        return done
+        # What was due is in the log: while that does not grow, nothing new is due.
+        self._heads = heads if today and not due else None
+        return Tended(files, bool(left))
+
+    def refresh(self) -> int:
+        """Take in what people did to the articles, and bring the files up to date if that or the ledger asks for it."""
+        seen = self.look()
+        news = seen.edited or seen.moved or seen.deleted or seen.restored
+        return self.render(patient=True) if news or self.owed() else 0
 
     def _remember(self, what: str) -> None:
         with self._ledger.transaction():

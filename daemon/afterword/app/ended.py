@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,10 +26,13 @@ def ended(program: "Program", stop: Callable[[], bool]) -> Iterator[set[int]]:
     """
     state = program.config.places.state
     found = spool.read(state, program.clock())
+    over = [event for event in found.events.values() if event.event != "session-start"]
+    if any(map(partial(_unseen, program), over)):
+        # A session may end before anybody saw its file: without a look its end would be lost.
+        program.ingest(thorough=False, stop=stop)
     rows: set[int] = set()
-    for event in found.events.values():
-        if event.event != "session-start":
-            rows |= _rows(program, event)
+    for event in over:
+        rows |= _rows(program, event)
     yield rows
     if stop() or not (found.events or found.malformed):
         return
@@ -46,6 +50,17 @@ def malformed(ledger: Ledger) -> int:
     """How many spool files held no event so far."""
     said = ledger.meta("hooks_malformed")
     return said if isinstance(said, int) else 0
+
+
+def _unseen(program: "Program", event: spool.Spooled) -> bool:
+    """Whether an event is about a file that may be a source, and no look has shown it yet."""
+    path = Path(event.transcript)
+    return bool(
+        event.transcript
+        and program.capture.belongs(path) is None
+        and program.capture.may_be_new(path)
+        and path.is_file()
+    )
 
 
 def _rows(program: "Program", event: spool.Spooled) -> set[int]:

@@ -4,7 +4,7 @@ import hashlib
 
 import msgspec
 
-from afterword.store.ledger import articles, segments, sessions, views
+from afterword.store.ledger import articles, section_edits, segments, sessions, views
 from afterword.store.ledger.ledger import Ledger
 
 
@@ -12,7 +12,8 @@ def lines(ledger: Ledger) -> list[str]:
     """What is compared, one fact a line, sorted: items with kind, final text and exit; each session's items in order
     with their flags; current sections by key and text; articles by uid and text as stored.
 
-    Not in it: origins, numbers, superseded revisions, wall-clock columns, the order of sections in a day.
+    Not in it: origins, numbers, superseded revisions, what was withdrawn, wall-clock columns, the order of sections in
+    a day.
     """
     found = []
     names: dict[int, str] = {}
@@ -27,10 +28,12 @@ def lines(ledger: Ledger) -> list[str]:
         )
         found.append(f"session {session.id} {_hash(flags.encode())}")
     for register, record in segments.sections(ledger):
-        said = msgspec.json.encode(
-            (record.day, record.time, record.harness, record.project, record.withdrawn_by, record.digest)
-        )
+        if record.withdrawn_by:
+            continue  # who looked later, after all of it was taken back, never made one
+        said = msgspec.json.encode((record.day, record.time, record.harness, record.project, record.digest))
         found.append(f"section {register.key} {_hash(said)}")
+    for key, edits in section_edits.every(ledger).items():
+        found.append(f"section {key} edits {_hash(msgspec.json.encode(edits))}")
     for current in articles.current(ledger):
         if current.article.status != "withdrawn":
             # The days are left out: a later build of the same words only moves them.

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from afterword.index.building import Done, Index, Progress
     from afterword.index.documents import ArticleSource
     from afterword.index.embedder import Embedder
+    from afterword.index.nearness import Nearness
 
 _log = logging.getLogger(__name__)
 
@@ -48,12 +49,21 @@ class Indexing:
             self._embedder = EMBEDDERS[self._config.settings.index.embedder]()
         return self._embedder
 
-    def step(self, budget_s: float = 0.25) -> bool:
-        """Work for about so long; whether more is left. Never waits for another process that has the index open."""
+    def nearness(self) -> "Nearness | None":
+        """How near texts are by meaning, for compile; None when the settings want no embedder."""
+        if not self.on:
+            return None
+        from afterword.index.nearness import Nearness  # noqa: PLC0415
+
+        return Nearness(self._config.places.state, SIGNATURES[self._config.settings.index.embedder], self.embedder)
+
+    def step(self, budget_s: float = 0.25, wake: Callable[[], None] | None = None) -> bool:
+        """Work for about so long; whether to call it again at once. Never waits for another process that has the index
+        open, nor, with `wake`, for what takes seconds to load: that is called in another thread when it is there."""
         if not self.on:
             return False
         try:
-            return self._opened().step(budget_s)
+            return self._opened().step(budget_s, wake)
         except Busy:
             _log.info("another process has the index open, it is brought up to date later")
             return False

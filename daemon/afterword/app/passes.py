@@ -71,6 +71,7 @@ def whole(
     )
     if thorough and not stop():
         program.compiling.run(on_progress=lambda done, all_: tell("Compiling", "days", done, all_, ""), stop=stop)
+    program.ready.sync()
     if thorough:
         # In one whole pass the index is part of it; a daemon builds it while it watches.
         catch_up(program, tell, stop)
@@ -114,6 +115,7 @@ def compile_days(program: "Program", given: CompileDays, tell: Tell, stop: Calla
         on_progress=lambda n, all_: tell("Compiling", "days", n, all_, ""),
         stop=stop,
     )
+    program.ready.sync()
 
     def named(uids: tuple["ArticleUid", ...]) -> list[dict[str, str]]:
         return [{"uid": uid, "title": done.titles.get(uid, "")} for uid in uids]

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from afterword.app import rescrub, setup
 from afterword.app.articles import LedgerArticles
-from afterword.app.compiling import Compiling
+from afterword.app.compiling import Compiling, Tended
 from afterword.app.config import Config, day_starts_at_min
 from afterword.app.ended import ended
 from afterword.app.indexing import Indexing
 from afterword.app.reading import redactor, where
+from afterword.app.ready import Ready
 from afterword.capture.sweep import Capture, Progress, Sum
 from afterword.compile.extractive import Extractive
 from afterword.compile.flush import Flush
@@ -67,9 +68,13 @@ class Program:
             gap_us=duration_us(settings.segment.gap),
             settle_us=self.settle_us,
         )
-        self.compiling = Compiling(config, ledger, self.redactor, Extractive(), self.zones, self.clock)
         self.notes = DailyNotes(self.vault, settings.vault.daily, ledger, self.redactor) if self.vault else None
+        self.ready = Ready(config.places.state, ledger, self.redactor)
         self.index = Indexing(config, ledger, self.redactor, LedgerArticles(ledger, self.zones))
+        self.nearness = self.index.nearness()
+        self.compiling = Compiling(
+            config, ledger, self.redactor, Extractive(), self.zones, self.clock, nearness=self.nearness
+        )
 
     def ingest(
         self,
@@ -128,15 +133,16 @@ class Program:
         appended = self.notes.sync(lambda done, all_: on_progress("notes", done, all_), stop) if self.notes else 0
         return made, appended
 
-    def tend(self, stop: Callable[[], bool] = lambda: False) -> int:
-        """Take in what people did to the articles, and compile the days that are over when it is time; how many files
-        were written. For the daemon: what was just saved is left alone, and nothing is compiled while sessions wait
-        or come in."""
-        if self.compiling.nightly_due() and self._calm():
-            return self.compiling.nightly(stop=stop).files
-        seen = self.compiling.look()
-        news = seen.edited or seen.moved or seen.deleted or seen.restored
-        return self.compiling.render(patient=True) if news or self.compiling.owed() else 0
+    def tend(self, *, today: bool = False, stop: Callable[[], bool] = lambda: False) -> Tended:
+        """Take in what people did to the articles, and compile when it is time. For the daemon: what was just saved is
+        left alone.
+
+        At night the days that are over are compiled, while no session waits or comes in. With `today`, whatever is new
+        or changed by now.
+        """
+        if today or (self.compiling.nightly_due() and self._calm()):
+            return self.compiling.some(today=today, stop=stop)
+        return Tended(self.compiling.refresh(), more=False)
 
     def _calm(self) -> bool:
         last_us = self.ledger.meta("last_capture_us")
@@ -145,6 +151,8 @@ class Program:
 
     def close(self) -> None:
         self.index.close()
+        if self.nearness:
+            self.nearness.close()
         self.text.close()
         self.ledger.close()
 

@@ -9,7 +9,7 @@ from afterword.app.indexing import index_status
 from afterword.capture.sweep import StoreView
 from afterword.domain.clock import format_rfc3339
 from afterword.store import lock
-from afterword.store.ledger import jobs, sources, views
+from afterword.store.ledger import article_files, jobs, sources, views
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.notes import read_card
 
@@ -42,6 +42,7 @@ def status(config: Config, ledger: Ledger, stores: list[StoreView]) -> dict[str,
             ],
         },
         "last_compile": format_rfc3339(compiled_us) if isinstance(compiled_us, int) else None,
+        "in_question": [path for _, path, state in article_files.places(ledger) if state == "question"],
         "index": index_status(config, ledger),
         "spend": None,
         "peers": [],

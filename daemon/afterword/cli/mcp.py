@@ -13,6 +13,7 @@ def mcp(*, config_file: str | None) -> None:
     An agent starts this itself, from its settings. It speaks the protocol on stdin and stdout, and ends with the
     agent. Results come from the running daemon, or straight from the ledger when none runs.
     """
+    parent = os.getppid()
     # Stdout carries protocol only: whatever prints from here on, in any library, prints to stderr.
     wire = os.dup(1)
     os.dup2(2, 1)
@@ -20,4 +21,4 @@ def mcp(*, config_file: str | None) -> None:
 
     from afterword.cli.commands import MCP, imported
 
-    imported(MCP)(0, wire, Path(config_file) if config_file else None)
+    imported(MCP)(0, wire, Path(config_file) if config_file else None, parent)

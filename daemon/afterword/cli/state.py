@@ -50,13 +50,20 @@ def status(*, as_json: bool, config: Config) -> None:
             for n, root in enumerate(found["roots"])
         ),
         ("last capture", found["last_capture"] or "never"),
+        ("last compile", found["last_compile"] or "never"),
         ("pending", waits),
+        *([("in question", _vanished(found["in_question"]))] if found["in_question"] else []),
         *([("jobs", f"{found['jobs']['waiting']} waiting")] if found["jobs"]["waiting"] else []),
         *(("failed job", f"{job['name']}: {job['error']}") for job in found["jobs"]["failed"][:1]),
         ("ledger", holds),
         ("semantic index", _index(found["index"])),
     ]
     table(rows)
+
+
+def _vanished(paths: list[str]) -> str:
+    shown = ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
+    return f"{shown}: vanished with too many others; put them back, or delete one at a time"
 
 
 def _index(found: dict[str, Any]) -> str:

@@ -15,20 +15,24 @@ import msgspec
 
 from afterword.compile.engine import Engine
 from afterword.compile.folding import Folding
+from afterword.compile.related import Relations
+from afterword.compile.retracting import Closed, settle
+from afterword.compile.same import Meaning
 from afterword.compile.validate import points_of, valid
-from afterword.domain.articles import MIN_PER_DAY, Article, CompileInput, Known, SectionText
+from afterword.domain.articles import MAX_PER_DAY, MIN_PER_DAY, Article, CompileInput, Proposal, SectionText
 from afterword.domain.errors import AfterwordError
 from afterword.domain.ids import ArticleUid, SegmentKey
+from afterword.domain.section_edits import laid_over
 from afterword.redact.redactor import Redactor
 from afterword.store import faults
-from afterword.store.ledger import articles, registers, segments, sessions
+from afterword.store.ledger import articles, registers, section_edits, segments, sessions
 from afterword.store.ledger.articles import BuildRecord
 from afterword.store.ledger.ledger import Ledger
 
 State: TypeAlias = Literal["compiled", "skipped", "failed", "unchanged"]
 
 _log = logging.getLogger(__name__)
-_KNOWN = 40
+_RETRACTED = 60
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _EAST = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 
@@ -54,11 +58,15 @@ class Outcome(msgspec.Struct, frozen=True):
 class Compile:
     """Compiles days. With `dry`, nothing is stored and the outcome says what would have been."""
 
-    def __init__(self, ledger: Ledger, redactor: Redactor, engine: Engine, *, min_words: int) -> None:
+    def __init__(
+        self, ledger: Ledger, redactor: Redactor, engine: Engine, *, min_words: int, meaning: Meaning | None = None
+    ) -> None:
         self._ledger = ledger
         self._redactor = redactor
         self._engine = engine
         self._min_words = min_words
+        self._meaning = meaning
+        self._relations = Relations()
 
     def all_days(self) -> list[str]:
         """Every day that has sections or a build, in order."""
@@ -81,15 +89,17 @@ class Compile:
     ) -> Outcome:
         """Compile these days, oldest first; unchanged ones only with `again`.
 
-        A day that fails leaves everything as it was and says why; the others go on.
+        A day that fails leaves everything as it was and says why; the others go on. Where something was retracted, or
+        the embedder is another, all articles are folded anew even if no day is due.
         """
         sections, built = self._sections(), articles.builds(self._ledger)
         todo = sorted(set(days))
-        state = Folding(self._ledger, {day: record for day, (_, record) in built.items()})
+        closed = settle(self._ledger, self._redactor, self._meaning, dry=dry)
+        state = Folding(self._ledger, {day: record for day, (_, record) in built.items()}, closed, self._meaning)
         results: dict[str, DayResult] = {}
         changed: dict[ArticleUid, Article] = {}
         last = max(state.records, default="")
-        undone = state.undo(last) if last in todo else False
+        fresh = state.fresh
         older: dict[str, BuildRecord] = {}
         for done, day in enumerate(todo):
             if stop():
@@ -100,20 +110,22 @@ class Compile:
                 results[day] = DayResult(day, "unchanged")
                 continue
             try:
-                record = self._propose(day, now, state.stored)
+                record = self._propose(day, now, state.stored, closed)
             except AfterwordError as err:
                 _log.warning("a day could not be compiled, it stays pending", extra={"day": day})
                 results[day] = DayResult(day, "failed", err.message)
                 continue
-            if day < last or (day == last and (older or not undone)):
+            if not fresh or day < last or (day == last and (older or not state.undo(day))):
                 older[day] = record
                 continue
             if older:
-                self._settle(state, older, results, changed, dry=dry)
+                if not self._settle(state, older, results, changed, dry=dry, stop=stop):
+                    break
                 older = {}
             self._store(state, {day: record}, state.on_top(day, record), results, changed, dry=dry)
-        if older:
-            self._settle(state, older, results, changed, dry=dry)
+        else:  # not stopped
+            if older or not fresh:
+                self._settle(state, older, results, changed, dry=dry, stop=stop)
         on_progress(len(todo), len(todo))
         return Outcome(tuple(results[day] for day in todo if day in results), changed)
 
@@ -125,10 +137,16 @@ class Compile:
         changed: dict[ArticleUid, Article],
         *,
         dry: bool,
-    ) -> None:
-        """Days before the newest one changed: the fold runs once more over all builds."""
-        after, records = state.again(older)
-        self._store(state, {day: records[day] for day in older}, (after, records), results, changed, dry=dry)
+        stop: Callable[[], bool],
+    ) -> bool:
+        """Days before the newest one changed: the fold runs once more over all builds; False when `stop` ended it."""
+        folded = state.again(older, stop)
+        if folded is None:
+            return False
+        _, records = folded
+        mine = {day: records[day] for day in older}
+        self._store(state, mine, folded, results, changed, dry=dry, refolded=True)
+        return True
 
     def _store(
         self,
@@ -139,6 +157,7 @@ class Compile:
         changed: dict[ArticleUid, Article],
         *,
         dry: bool,
+        refolded: bool = False,
     ) -> None:
         after, records = made
         before = state.stored
@@ -148,7 +167,7 @@ class Compile:
                 held = articles.put_build(
                     self._ledger, self._redactor, moved, [(day, records[day]) for day in sorted(mine)]
                 )
-                state.remember(self._redactor, records, moved)
+                state.remember(self._redactor, records, moved, refolded=refolded)
             faults.hit("build.committed")
             after = after | held
         state.accept(after, records)
@@ -157,36 +176,48 @@ class Compile:
             word: State = "skipped" if records[day].state == "skipped" else "compiled"
             results[day] = _result(day, word, records[day], before, moved)
 
-    def _propose(self, day: str, now: Sequence[SectionText], stored: Mapping[ArticleUid, Article]) -> BuildRecord:
+    def _propose(
+        self, day: str, now: Sequence[SectionText], stored: Mapping[ArticleUid, Article], closed: Closed
+    ) -> BuildRecord:
         sent = tuple((section.key, self._rev(section.key)) for section in now)
         record = BuildRecord(sent, self._hash(now), self._engine.name, "compiled")
         count = sum(map(_words, now))
         if count < self._min_words:
             reason = f"{count} words, fewer than {self._min_words}" if now else "nothing is left of it"
             return msgspec.structs.replace(record, state="skipped", reason=reason)
-        known = tuple(
-            Known(uid, article.title, article.slug, tuple(claim.text for claim in article.points))
-            for uid, article in sorted(stored.items(), key=lambda pair: (pair[1].updated, pair[0]), reverse=True)[
-                :_KNOWN
-            ]
-        )
-        given = CompileInput(day, tuple(now), known)
-        found = self._engine.compile(given)
-        by_key: dict[str, SectionText] = {section.key: section for section in now}
-        kept, faulty = valid(found, by_key, lambda ids: articles.item_texts(self._ledger, ids), given.most)
-        for fault in faulty:
-            _log.warning("left out of a day's articles", extra={"day": day, "fault": fault})
+        retracted = tuple(closed.claims()[-_RETRACTED:])
+        given = CompileInput(day, tuple(now), self._relations.known(now, stored), retracted)
+        kept = self._asked(given)
+        if len(kept) < MIN_PER_DAY:
+            # One repair round with the fault named; what it finds besides is taken, the rest stands.
+            fault = f"{len(kept)} articles, {MIN_PER_DAY} to {MAX_PER_DAY} are wanted"
+            more = self._asked(msgspec.structs.replace(given, fault=fault))
+            kept = more if len(more) > len(kept) else kept
         if not kept:
+            _log.warning("a day gave no article", extra={"day": day})
             return msgspec.structs.replace(record, state="skipped", reason="nothing in it stands by itself")
         reason = "thin" if len(kept) < MIN_PER_DAY else ""
+        if reason:
+            _log.info("a day gave few articles", extra={"day": day, "articles": len(kept)})
         record = msgspec.structs.replace(record, proposals=tuple(kept), reason=reason)
         # As it will come back out of the ledger, so that a later fold is given the same.
         return msgspec.json.decode(
             self._redactor.document(msgspec.to_builtins(record), plain=articles.PLAIN).encode(), type=BuildRecord
         )
 
+    def _asked(self, given: CompileInput) -> list[Proposal]:
+        """What the engine proposes for a day, validated."""
+        by_key: dict[str, SectionText] = {section.key: section for section in given.sections}
+        kept, faulty = valid(
+            self._engine.compile(given), by_key, lambda ids: articles.item_texts(self._ledger, ids), given.most
+        )
+        for fault in faulty:
+            _log.warning("left out of a day's articles", extra={"day": given.day, "fault": fault})
+        return kept
+
     def _sections(self) -> dict[str, tuple[SectionText, ...]]:
-        """The newest sections by day."""
+        """The newest sections by day, with people's edits laid over."""
+        edits = section_edits.every(self._ledger)
         titles: dict[str, str] = {}
         found: dict[str, list[SectionText]] = {}
         for register, record in segments.sections(self._ledger):
@@ -195,16 +226,19 @@ class Compile:
             if record.session not in titles:
                 held = sessions.load(self._ledger, "WHERE s.id = ?", (record.session,))
                 titles[record.session] = held[0].facts.title if held and held[0].facts.title_rank else ""
+            key = SegmentKey(register.key)
+            digest, written = laid_over(record.digest, edits[key]) if key in edits else (record.digest, ())
             found.setdefault(record.day, []).append(
                 SectionText(
-                    SegmentKey(register.key),
+                    key,
                     record.day,
                     record.time,
                     record.harness,
                     record.project,
                     record.session,
                     titles[record.session],
-                    record.digest,
+                    digest,
+                    written,
                 )
             )
         return {day: tuple(sorted(row, key=lambda s: (s.time, s.key))) for day, row in found.items()}

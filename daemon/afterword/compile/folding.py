@@ -4,12 +4,15 @@
 changed is remembered beside the ledger, for as long as nothing else touched the articles.
 """
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Callable, Mapping
 
 import msgspec
 
 from afterword.compile.merge import Knowledge
-from afterword.domain.articles import Article, Current, Edits
+from afterword.compile.retracting import Closed
+from afterword.compile.same import Meaning
+from afterword.domain.articles import Article, Edits
 from afterword.domain.ids import ArticleUid
 from afterword.redact.redactor import Redactor
 from afterword.store.ledger import articles
@@ -20,6 +23,9 @@ Folded = tuple[dict[ArticleUid, Article], dict[str, BuildRecord]]
 """All articles, and all builds, after a fold."""
 
 _UNDO = "build_undo"
+_FOLD = "build_fold"
+_VERSION = 2
+"""Of how proposals are put together; a new one lets all articles be folded again once."""
 
 
 class Undo(msgspec.Struct, frozen=True):
@@ -33,15 +39,24 @@ class Undo(msgspec.Struct, frozen=True):
 class Folding:
     """Articles and builds as they are, while days are compiled."""
 
-    def __init__(self, ledger: Ledger, records: dict[str, BuildRecord]) -> None:
+    def __init__(
+        self, ledger: Ledger, records: dict[str, BuildRecord], closed: Closed, meaning: Meaning | None
+    ) -> None:
         self._ledger = ledger
         self.records = records
         self.stored = articles.stored(ledger)
         current = articles.current(ledger)
-        self._closed = {each.uid for each in current if each.edits.status and not _open(each)}
+        self._closed = closed
+        self._meaning = meaning
+        self._sign = fold_sign(closed, meaning)
         self._theirs = {each.uid for each in current if each.edits != Edits()}
         self._base: dict[ArticleUid, Article] | None = None
         self._knowledge: Knowledge | None = None
+
+    @property
+    def fresh(self) -> bool:
+        """Whether the articles were folded as they would be now: with what is closed now, and by the same meaning."""
+        return not self.records or self._ledger.meta(_FOLD) == self._sign
 
     def undo(self, day: str) -> bool:
         """Go back to before the newest day's build, for a fold on top of that; False when it cannot be done."""
@@ -65,15 +80,17 @@ class Folding:
         if self._knowledge is None:
             base = self.stored if self._base is None else self._base
             standing = {uid: article for uid, article in base.items() if article.status != "withdrawn"}
-            self._knowledge = Knowledge(standing, self._closed)
+            self._knowledge = Knowledge(standing, self._closed, self._meaning)
         made = built(self._knowledge, day, record)
         return self._kept(self._knowledge.articles), self.records | {day: made}
 
-    def again(self, changed: Mapping[str, BuildRecord]) -> Folded:
-        """The fold over all builds, some of which changed."""
-        self._knowledge = Knowledge(closed=self._closed)
+    def again(self, changed: Mapping[str, BuildRecord], stop: Callable[[], bool] = lambda: False) -> Folded | None:
+        """The fold over all builds, some of which changed; None when `stop`, asked before each, said so."""
+        self._knowledge = Knowledge(closed=self._closed, meaning=self._meaning)
         records = dict(self.records) | dict(changed)
         for day in sorted(records):
+            if stop():
+                return None
             records[day] = built(self._knowledge, day, records[day])
         return self._kept(self._knowledge.articles), records
 
@@ -87,9 +104,19 @@ class Folding:
         return after
 
     def remember(
-        self, redactor: Redactor, records: Mapping[str, BuildRecord], moved: Mapping[ArticleUid, Article]
+        self,
+        redactor: Redactor,
+        records: Mapping[str, BuildRecord],
+        moved: Mapping[ArticleUid, Article],
+        *,
+        refolded: bool,
     ) -> None:
-        """Note how to undo the newest day's build; inside its transaction, after the articles are put."""
+        """Note how to undo the newest day's build, if it was put on top; inside its transaction, after the articles
+        are put."""
+        self._ledger.set_meta(_FOLD, self._sign)
+        if not records or refolded:
+            self._ledger.set_meta(_UNDO, redactor.document(None))
+            return
         newest = max(records)
         base = self.stored if self._base is None else self._base
         if newest in self.records and self._base is None:
@@ -124,5 +151,7 @@ def built(knowledge: Knowledge, day: str, record: BuildRecord) -> BuildRecord:
     )
 
 
-def _open(current: Current) -> bool:
-    return current.article.status not in ("retracted", "deleted")
+def fold_sign(closed: Closed, meaning: Meaning | None) -> str:
+    """Names all that articles depend on besides the builds; with another one they are folded anew."""
+    said = (_VERSION, meaning.signature if meaning else "words", closed.print())
+    return hashlib.blake2b(msgspec.json.encode(said), digest_size=12).hexdigest()

@@ -4,42 +4,51 @@
 same articles, whatever runs they came from.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Literal, TypeAlias
 
 import msgspec
 
-from afterword.compile.likeness import Likeness, cosine, counted, is_light, shared, stem
-from afterword.compile.rank import alike
-from afterword.compile.same import Profile, judge, profile_of
-from afterword.domain.articles import RELATED, Article, Claim, Proposal, Related, name_key
+from afterword.compile.joining import joined, without
+from afterword.compile.likeness import Likeness, cosine, counted, shared
+from afterword.compile.reasons import is_filler, reason
+from afterword.compile.replacing import replaces
+from afterword.compile.retracting import Closed, brings_back
+from afterword.compile.same import NEAR, Meaning, Profile, judge, profile_of
+from afterword.domain.articles import RELATED, Article, Proposal, Related, name_key
 from afterword.domain.ids import ArticleUid
 from afterword.domain.slugs import SLUG_MAX, article_slug
 
 Outcome: TypeAlias = Literal["created", "updated", "merged", "absorbed"]
+Verdict: TypeAlias = Literal["same", "supersedes", "distinct"]
 
 _COMPARED = 12
-_MOST_POINTS = 24
-_MOST_PARAGRAPHS = 12
+_COMPARED_BY_MEANING = 6
 _MOST_TAGS = 5
-_MOST_ALIASES = 8
 _MOST_RELATED = 4
 _LINKED = 0.07
 """From this likeness on an article is worth a link of its own accord."""
+_MEANT_SHARE = 0.25
+"""How much likeness by meaning adds to that of words where links are looked for."""
 _BELONGS = 0.5
 _FEW = 20
 """While there are no more articles than these, all are looked at for missing links after every build."""
 
 
 class Knowledge:
-    """All articles as the engine has them. `closed` are uids a person retracted or deleted: they take in silently what
-    is said again, and are linked from nowhere."""
+    """All articles as the engine has them. `closed` ones a person retracted or deleted: they take in silently what is
+    said again, and are linked from nowhere. Without `meaning` only words are compared."""
 
-    def __init__(self, articles: Mapping[ArticleUid, Article] | None = None, closed: Iterable[ArticleUid] = ()) -> None:
+    def __init__(
+        self,
+        articles: Mapping[ArticleUid, Article] | None = None,
+        closed: Closed | None = None,
+        meaning: Meaning | None = None,
+    ) -> None:
         self.articles: dict[ArticleUid, Article] = {}
-        self._closed = frozenset(closed)
+        self._closed = closed or Closed()
+        self._meaning = meaning
         self._likeness = Likeness()
         self._profiles: dict[ArticleUid, Profile] = {}
         self._postings: dict[str, dict[ArticleUid, None]] = {}
@@ -55,6 +64,8 @@ class Knowledge:
         wishes: list[tuple[ArticleUid, Proposal]] = []
         for proposal in proposals:
             uid, outcome = self._take(day, engine, proposal)
+            if uid not in self.articles:
+                continue
             if done.get(uid) != "created":
                 done[uid] = outcome
             wishes.append((uid, proposal))
@@ -67,38 +78,93 @@ class Knowledge:
             self._top_up()
         return done
 
-    def same_as(self, proposal: Proposal) -> ArticleUid | None:
-        """The article that tells the same matter; None when there is none, or in doubt."""
+    def verdict(self, proposal: Proposal) -> tuple[Verdict, ArticleUid | None]:
+        """What a proposal is to the articles there are: it tells the matter of one, it replaces what one decided, or
+        it stands alone. Any doubt is distinct."""
+        best = self._same_as(proposal.uid, proposal)
+        if best:
+            return "same", best[1]
+        replaced = self._replaced_by(proposal)
+        return ("supersedes", replaced) if replaced else ("distinct", None)
+
+    def _same_as(self, uid: ArticleUid, proposal: Proposal) -> tuple[float, ArticleUid] | None:
+        """(how sure, uid) of the article that tells the same matter; None when there is none, or in doubt."""
         own = profile_of(proposal, proposal.title)
         best: tuple[float, ArticleUid] | None = None
-        for uid in self._candidates(own, proposal):
-            named = name_key(proposal.title) in {name_key(name) for name in self.articles[uid].names}
-            score = judge(own, self._profiles[uid], self._likeness, named=named)
+        for other in self._candidates(own, proposal):
+            if self.articles[other].kind != proposal.kind or (
+                other in self._closed and not self._closed.spares(other, uid)
+            ):
+                continue
+            named = name_key(proposal.title) in {name_key(name) for name in self.articles[other].names}
+            score = judge(own, self._profiles[other], self._likeness, named=named, meaning=self._meaning)
             if score > 0 and (best is None or score > best[0]):
-                best = (score, uid)
-        return best[1] if best else None
+                best = (score, other)
+        taken = self._closed.takes(uid, own, self._likeness, self._meaning)
+        return taken if taken and (best is None or taken[0] > best[0]) else best
+
+    def _replaced_by(self, proposal: Proposal) -> ArticleUid | None:
+        """The article with a decision that the proposal replaces, if there is exactly one."""
+        own = profile_of(proposal, proposal.title)
+        found = [
+            uid
+            for uid in self._candidates(own, proposal)
+            if self._open(uid)
+            and self.articles[uid].kind == proposal.kind
+            and replaces(proposal.points, self.articles[uid].points)
+        ]
+        return found[0] if len(found) == 1 else None
 
     def _candidates(self, own: Profile, proposal: Proposal) -> list[ArticleUid]:
+        named = [uid for name in (proposal.title, *proposal.aliases) for uid in self._names.get(name_key(name), ())]
+        near = self._by_words(own)[:_COMPARED]
+        meant = [uid for _, uid in self._by_meaning(own)[:_COMPARED_BY_MEANING]]
+        return list(dict.fromkeys([*sorted(named), *near, *meant]))
+
+    def _by_words(self, own: Profile) -> list[ArticleUid]:
+        """The articles that share telling words, most of them first."""
         heavy = sorted(own.words, key=lambda word: (-own.words[word] * self._likeness.weight(word), word))[:30]
         hits: Counter[ArticleUid] = Counter()
         for word in heavy:
             for uid in self._postings.get(word, ()):
                 hits[uid] += 1
-        near = sorted(hits, key=lambda uid: (-hits[uid], uid))[:_COMPARED]
-        named = [uid for name in (proposal.title, *proposal.aliases) for uid in self._names.get(name_key(name), ())]
-        return list(dict.fromkeys([*sorted(named), *near]))
+        return sorted(hits, key=lambda uid: (-hits[uid], uid))
+
+    def _by_meaning(self, own: Profile) -> list[tuple[float, ArticleUid]]:
+        """(likeness, uid) of the articles that are near by meaning, the nearest first."""
+        if self._meaning is None or not own.told or not self.articles:
+            return []
+        places = [(uid, told) for uid, profile in self._profiles.items() for told in profile.told]
+        best: dict[ArticleUid, float] = {}
+        for row in self._meaning.alike(own.told, [told for _, told in places]):
+            for (uid, _), near in zip(places, row, strict=True):
+                if near >= NEAR and near > best.get(uid, 0.0):
+                    best[uid] = near
+        return sorted(((near, uid) for uid, near in best.items()), key=lambda pair: (-pair[0], pair[1]))
 
     def _take(self, day: str, engine: str, proposal: Proposal) -> tuple[ArticleUid, Outcome]:
         uid = proposal.uid
-        target = uid if uid in self.articles else self.same_as(proposal)
+        again = brings_back(proposal, self._closed.blocked(uid), self._meaning)
+        if again:
+            rest = without(proposal, again, self._meaning)
+            if rest is None:
+                return uid, "absorbed"
+            proposal = rest
+        target: ArticleUid | None = uid if uid in self.articles else None
+        if target is None and (found := self._same_as(uid, proposal)):
+            target = found[1]
+            if target in self._closed and not self._closed.spares(target, uid):
+                return target, "absorbed"
+        if target is None:
+            target = self._replaced_by(proposal)
         if target is None:
             self._put(uid, self._article(uid, day, engine, proposal))
             return uid, "created"
-        if target in self._closed or self.articles[target].status in ("retracted", "deleted"):
+        if self.articles[target].status in ("retracted", "deleted"):
             return target, "absorbed"
         before = self.articles[target]
-        after = _merged(before, day, proposal, uid)
-        self._put(target, after)
+        replaced = replaces(proposal.points, before.points) if before.updated <= day else {}
+        self._put(target, joined(before, day, proposal, uid, meaning=self._meaning, replaced=replaced))
         return target, "merged" if uid != target else "updated"
 
     def _article(self, uid: ArticleUid, day: str, engine: str, proposal: Proposal) -> Article:
@@ -146,11 +212,11 @@ class Knowledge:
         article = self.articles[uid]
         have = {related.uid for related in article.related}
         added = []
-        for name, reason in proposal.related:
+        for name, why in proposal.related:
             target = self._resolve(name)
             if target and target != uid and target not in have and self._open(target):
                 have.add(target)
-                added.append(Related(target, reason))
+                added.append(Related(target, why))
         if added:
             self.articles[uid] = msgspec.structs.replace(article, related=(*article.related, *added)[:_MOST_RELATED])
 
@@ -170,7 +236,8 @@ class Knowledge:
     def _link(self, uid: ArticleUid, least: int = 0) -> None:
         """Bring an article's links up to date: open targets stay, near ones are added, and `least` at any rate."""
         article = self.articles[uid]
-        kept = [related for related in article.related if related.uid in self.articles and self._open(related.uid)]
+        # A link for want of anything better gives way when there is something.
+        kept = [r for r in article.related if r.uid in self.articles and self._open(r.uid) and not is_filler(r.reason)]
         have = {uid, *(related.uid for related in kept)}
         if len(kept) < _MOST_RELATED:
             own = self._vector(uid)
@@ -197,17 +264,14 @@ class Knowledge:
         least = min(RELATED, len(open_ones) - 1)
         for uid in open_ones:
             row = self.articles[uid].related
-            if sum(r.uid in self.articles and self._open(r.uid) for r in row) < least or len(row) > _MOST_RELATED:
+            good = sum(r.uid in self.articles and self._open(r.uid) and not is_filler(r.reason) for r in row)
+            if good < least or len(row) > _MOST_RELATED:
                 self._link(uid, least)
 
     def _neighbours(self, uid: ArticleUid, least: int) -> list[ArticleUid]:
         own = self._profiles[uid]
-        heavy = sorted(own.words, key=lambda word: (-own.words[word] * self._likeness.weight(word), word))[:30]
-        hits: Counter[ArticleUid] = Counter()
-        for word in heavy:
-            for other in self._postings.get(word, ()):
-                hits[other] += 1
-        near = [other for other in sorted(hits, key=lambda u: (-hits[u], u)) if self._open(other)][: 3 * _COMPARED]
+        near = [other for other in self._by_words(own) if self._open(other)][: 3 * _COMPARED]
+        near += [other for _, other in self._by_meaning(own)[:_COMPARED] if other not in near and self._open(other)]
         if len(near) <= least:
             latest = sorted(self.articles, key=lambda other: (self.articles[other].created, other), reverse=True)
             near += [other for other in latest if other not in near and self._open(other)][: 10 * _COMPARED]
@@ -216,75 +280,14 @@ class Knowledge:
     def _nearness(self, uid: ArticleUid, own: dict[str, float], other: ArticleUid) -> float:
         one, two = self.articles[uid], self.articles[other]
         bonus = 0.02 * bool(set(one.sections) & set(two.sections)) + 0.01 * bool(set(one.projects) & set(two.projects))
+        if self._meaning and self._profiles[uid].told and self._profiles[other].told:
+            meant = max(map(max, self._meaning.alike(self._profiles[uid].told, self._profiles[other].told)))
+            bonus += _MEANT_SHARE * max(0.0, meant - 0.2)
         return cosine(own, self._vector(other)) + bonus
 
     def _vector(self, uid: ArticleUid) -> dict[str, float]:
         return self._likeness.vector(self._profiles[uid].words)
 
     def _reason(self, uid: ArticleUid, other: ArticleUid) -> str:
-        one, two = self.articles[uid], self.articles[other]
         common = shared(self._vector(uid), self._vector(other), 12)
-        shown = [word for stem in common if (word := _surface(stem, one, two))][:2]
-        if shown:
-            return "both about " + " and ".join(shown)
-        if set(one.sections) & set(two.sections):
-            return "came up in the same session"
-        projects = [project for project in one.projects if project in two.projects]
-        if projects:
-            return f"also from {projects[0]}"
-        return "from the same day" if one.created == two.created else "from the days around it"
-
-
-_PLAIN_WORD = re.compile(r"[^\W\d_]{3,}")
-
-
-def _surface(wanted: str, *articles: Article) -> str:
-    """A word of both articles as it was written, if it matters to them: in a title, or said twice in each."""
-    if is_light(wanted):
-        return ""
-    forms: Counter[str] = Counter()
-    titled = False
-    least = 99
-    for article in articles:
-        told = [word for claim in article.points for word in _PLAIN_WORD.findall(claim.text)]
-        named = _PLAIN_WORD.findall(article.title)
-        here = [word for word in (*named, *told) if stem(word) == wanted]
-        forms.update(word if word[1:] != word[1:].lower() else word.lower() for word in here)
-        titled = titled or any(stem(word) == wanted for word in named)
-        least = min(least, len(here))
-    if least < 1 or (not titled and least < 2):
-        return ""
-    return min(forms, key=lambda form: (-forms[form], len(form), form))
-
-
-def _merged(article: Article, day: str, proposal: Proposal, uid: ArticleUid) -> Article:
-    """The article with what is new of a proposal about the same matter; days move only with content."""
-    points = list(article.points)
-    for claim in proposal.points:
-        if len(points) < _MOST_POINTS and not any(_says(claim, other) for other in points):
-            points.append(claim)
-    paragraphs = article.details.split("\n\n")
-    paragraphs += [part for part in proposal.details.split("\n\n") if part not in paragraphs]
-    names = {name_key(name) for name in article.names}
-    aliases = list(article.aliases)
-    for name in (proposal.title, *proposal.aliases):
-        if name_key(name) not in names and len(aliases) < _MOST_ALIASES:
-            names.add(name_key(name))
-            aliases.append(name)
-    changed = msgspec.structs.replace(
-        article,
-        points=tuple(points),
-        details="\n\n".join(paragraphs[:_MOST_PARAGRAPHS]),
-        tags=tuple(dict.fromkeys((*article.tags, *proposal.tags)))[:_MOST_TAGS],
-        projects=tuple(dict.fromkeys((*article.projects, *proposal.projects))),
-        aliases=tuple(aliases),
-        merged=article.merged if uid in article.merged else (*article.merged, uid),
-    )
-    same = (changed.points, changed.details, changed.aliases) == (article.points, article.details, article.aliases)
-    return changed if same else msgspec.structs.replace(changed, updated=max(article.updated, day))
-
-
-def _says(claim: Claim, other: Claim) -> bool:
-    if claim.quote == other.quote or name_key(claim.text) == name_key(other.text):
-        return True
-    return alike(frozenset(counted(claim.text, pairs=False)), frozenset(counted(other.text, pairs=False)))
+        return reason(self.articles[uid], self.articles[other], common)

@@ -18,6 +18,7 @@ _COMMON = 4
 """Words in more statements of a session tie nothing together."""
 _APART = 0.10
 """Less alike to the session's main matter than this, a labelled lesson stands apart."""
+_APART_EAGER = 0.22
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,10 +40,13 @@ class Topic:
         return sum(sorted((s.weight for s in self.key_statements), reverse=True)[:6])
 
 
-def topics(rows: Sequence[Statement], title: str, likeness: Likeness, *, most_apart: int) -> list[Topic]:
+def topics(
+    rows: Sequence[Statement], title: str, likeness: Likeness, *, most_apart: int, eager: bool = False
+) -> list[Topic]:
     """The topics of one session's statements, the main one first.
 
-    `most_apart` bounds how many lessons beside the main matter become topics of their own.
+    `most_apart` bounds how many lessons beside the main matter become topics of their own; `eager` lets those stand
+    apart too that are about something related.
     """
     if not rows:
         return []
@@ -76,7 +80,8 @@ def topics(rows: Sequence[Statement], title: str, likeness: Likeness, *, most_ap
         tied = any(word in named for s in group for word in s.words) or any(
             _tied(s, o, vectors, common) for s in group for o in (*main, *(loose if title else ()))
         )
-        if any(s.labelled for s in group) and not tied and cosine(own, so_far) < _APART and len(apart) < most_apart:
+        free = cosine(own, so_far) < (_APART_EAGER if eager else _APART) and (eager or not tied)
+        if any(s.labelled for s in group) and free and len(apart) < most_apart:
             apart.append(list(group))
         else:
             main += group

@@ -25,8 +25,9 @@ def valid(
 ) -> tuple[list[Proposal], list[str]]:
     """The proposals with every claim proved, the `most` best of them, and what was left out and why.
 
-    A claim goes when its quote is not found in its section and in an item of it. An article goes without claims, with
-    a placeholder for a title, or, as a connection, with evidence from fewer than two sessions.
+    A claim goes when its quote is not found in its section and in an item of it, or in what a person wrote there. An
+    article goes without claims, with a placeholder for a title, or, as a connection, with evidence from fewer than two
+    sessions.
     """
     proof = _Proof(sections, texts)
     kept: list[Proposal] = []
@@ -74,7 +75,7 @@ class _Proof:
         if claim.section not in self._said:
             self._said[claim.section] = said(section.digest)
             ids = dict.fromkeys(item for point in points_of(section.digest) for item in point.items)
-            self._items[claim.section] = [normal(each) for each in self._texts(ids)]
+            self._items[claim.section] = [normal(each) for each in (*self._texts(ids), *section.written)]
         if quote not in self._said[claim.section] or not any(quote in item for item in self._items[claim.section]):
             return None
         return Claim(text, claim.section, quote)

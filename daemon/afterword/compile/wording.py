@@ -63,6 +63,9 @@ _DOING: Final = re.compile(
     r"|say the word|good night|good morning|thank you|thanks|find the|check the|add a|write it|do it)\b",
     re.IGNORECASE,
 )
+_DID: Final = re.compile(
+    r"(?:\w+\s+){0,2}\w{3,}(?:łem|łam|liśmy|łyśmy)\b|(?:\w+\s+){0,2}(?:habe ich|ich habe|j'ai)\b", re.IGNORECASE
+)
 _ENDS: Final = (".", "!", "?", "…", "。", "！", "？", "؟", "۔", ":", "”", '"')
 
 
@@ -111,7 +114,7 @@ def hangs(text: str) -> bool:
 
 def personal(text: str) -> bool:
     """Whether it is somebody's talk of themselves or to somebody, not a statement about the matter."""
-    return bool(_SELF.match(text) or _DOING.match(text))
+    return bool(_SELF.match(text) or _DOING.match(text) or _DID.match(text))
 
 
 _OBJECT: Final = re.compile(r"\b(?:it|them|that one|this one|this|go|ją|je|его|её|их|זה)\b", re.IGNORECASE)

@@ -22,12 +22,14 @@ RELATED: Final = 2
 """How many related links an article has at least, as far as there are other articles."""
 
 
-class Claim(msgspec.Struct, frozen=True):
-    """One statement with the section it was made in and a quote found there."""
+class Claim(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One statement with the section it was made in and a quote found there. `until` is the day from which on another
+    one holds in its place; it is history then."""
 
     text: str
     section: SegmentKey
     quote: str
+    until: str = ""
 
 
 class Related(msgspec.Struct, frozen=True):
@@ -90,8 +92,9 @@ class Proposal(msgspec.Struct, frozen=True, omit_defaults=True):
         return article_uid(self.points[0].section, self.points[0].quote)
 
 
-class SectionText(msgspec.Struct, frozen=True):
-    """A section as compile sees it. `session` is the session's id, `title` its given title or nothing."""
+class SectionText(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A section as compile sees it, a person's edits laid over. `session` is the session's id, `title` its given title
+    or nothing. `written` are the texts a person wrote into it: they prove themselves."""
 
     key: SegmentKey
     day: str
@@ -101,6 +104,7 @@ class SectionText(msgspec.Struct, frozen=True):
     session: str
     title: str
     digest: Digest
+    written: tuple[str, ...] = ()
 
 
 class Known(msgspec.Struct, frozen=True):
@@ -113,13 +117,15 @@ class Known(msgspec.Struct, frozen=True):
 
 
 class CompileInput(msgspec.Struct, frozen=True):
-    """A day's sections, the most related articles, claims that were retracted, and how many articles there may be."""
+    """A day's sections, the most related articles, claims that were retracted, and how many articles there may be.
+    `fault` is what was wrong with the first answer; empty at first."""
 
     day: str
     sections: tuple[SectionText, ...]
     known: tuple[Known, ...] = ()
     retracted: tuple[str, ...] = ()
     most: int = MAX_PER_DAY
+    fault: str = ""
 
 
 class Edits(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -139,6 +145,10 @@ class Edits(msgspec.Struct, frozen=True, omit_defaults=True):
     """Generated section → its Markdown as the person left it."""
     seen: tuple[str, ...] = ()
     """Quotes of the points that were there when Key Points were edited: what is not among them is new evidence."""
+    claims: tuple[Claim, ...] = ()
+    """What the article said when a person retracted or deleted it: none of this comes back."""
+    spared: tuple[str, ...] = ()
+    """Uids of proposals that had told something like it by then, in this article or in others: those stay."""
 
 
 class Current(msgspec.Struct, frozen=True):

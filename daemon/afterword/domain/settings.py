@@ -23,6 +23,20 @@ def duration_us(text: str, what: str = "a duration") -> int:
     return round(float(found[1]) * _UNIT_US[found[2] or "s"])
 
 
+def period_us(text: str, what: str = "a period") -> int | None:
+    """Microseconds of a period of a second or more, None for `off`.
+
+    Raises:
+        UsageError: it is neither.
+    """
+    if text.strip() == "off":
+        return None
+    length_us = duration_us(text, what)
+    if length_us < _UNIT_US["s"]:
+        raise UsageError(f"{what} is under a second", "write it like 1m, or off")
+    return length_us
+
+
 class Vault(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """[vault]"""
 
@@ -86,6 +100,8 @@ class Compile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     at: str = "03:30"
     """When finished days become articles, HH:MM in the vault's zone; a missed run is made up. "off": by hand."""
+    every: str = "off"
+    """How often the running daemon compiles what is new or changed besides, today too: 1m, 1h. "off": only at `at`."""
     min_words: int = 60
     """A day whose digests have fewer words is skipped."""
 

@@ -15,9 +15,11 @@ def slug(text: str, fallback: str = "unknown", limit: int = 40) -> str:
 
 
 def article_slug(title: str) -> str:
-    """An ASCII slug of at most 80 characters that still reads; with a short hash where too little can be written.
+    """A slug that reads: at most 80 characters, ASCII where the title can be written so.
 
-    Polish, Russian, Ukrainian, Greek, Hebrew and Japanese kana are transliterated; `C#` and `C++` keep apart from `C`.
+    Polish, Russian, Ukrainian, Greek, Hebrew and Japanese kana are transliterated; Chinese, Korean, titles with kanji
+    and other scripts keep their letters, at most 120 bytes of them in NFC. `C#` and `C++` keep apart from `C`. A title
+    without a letter or digit becomes a mark.
     """
     text = unicodedata.normalize("NFC", title).lower()
     for sign, word in _SIGNS:
@@ -25,11 +27,17 @@ def article_slug(title: str) -> str:
     kana = _SMALL_TSU.sub(lambda m: _latin(m[1])[:1] + m[1], _kana(text))
     latin = _ascii("".join(map(_latin, kana)))
     lost = sum(char.isalpha() and not _ascii(_latin(char)) and char not in "ьъ" for char in kana)
-    if not latin.strip("-") or lost * 3 > sum(map(str.isalpha, kana)):
-        # Of Chinese, or kanji, the particles and a stray word would be left: only whole words and a mark stay.
-        mark = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
-        latin = f"{_NOT_SLUG.sub('-', _ascii(text)).strip('-')[: SLUG_MAX - 10]}-n{mark}"
     words = _NOT_SLUG.sub("-", latin).strip("-")
+    limit = SLUG_MAX
+    if not words or lost * 3 > sum(map(str.isalpha, kana)):
+        # Of Chinese, or kanji, only the particles and a stray word would be left.
+        words = _NOT_WORD.sub("-", unicodedata.normalize("NFC", unicodedata.normalize("NFKC", text))).strip("-")
+        while len(words.encode("utf-8", "ignore")) > _BYTES_MAX:
+            limit = min(limit, len(words)) - 1
+            words = words[:limit]
+        words = words.encode("utf-8", "ignore").decode().strip("-")
+    if not words:
+        words = "n" + hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
     if len(words) > SLUG_MAX:
         words = (words[:SLUG_MAX].rpartition("-")[0] or words[:SLUG_MAX]).strip("-")
     return f"{words}-note" if words in _DEVICES else words
@@ -52,6 +60,9 @@ def _kana(text: str) -> str:
 
 
 SLUG_MAX: Final = 80
+_BYTES_MAX: Final = 120
+"""A file's name may have 255, and some systems take letters with accents apart."""
+_NOT_WORD = re.compile(r"[\W_]+")
 _DEVICES = frozenset({"con", "prn", "aux", "nul", *(f"{name}{n}" for name in ("com", "lpt") for n in range(1, 10))})
 _SIGNS: Final = tuple(
     (re.compile(sign), word)

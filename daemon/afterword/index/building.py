@@ -31,8 +31,9 @@ from afterword.index.documents import (
     sessions_by_age,
 )
 from afterword.index.embedder import Embedder, Matrix
-from afterword.index.keeper import Entry, Keeper
+from afterword.index.keeper import Entry
 from afterword.index.manifest import Build, Listed, Manifest
+from afterword.index.opening import Store
 from afterword.index.standing import collection_name
 from afterword.store.ledger.ledger import Ledger
 
@@ -42,14 +43,6 @@ _EMBED_AT_ONCE = 8
 """A question that comes meanwhile waits for so many."""
 _APPLY_AT = 256
 """Chunks after which what is ready goes to Chroma: one-row writes are thirty times slower than batches."""
-
-
-# How Chroma was left: what its files looked like when it was closed, or one of these.
-_OPEN = "open"
-_SUSPECT = "it failed"
-_OPEN_AGAIN = "open, after it failed"
-_CONDEMNED = "it failed twice"
-_AFTER_FAILURE = {_OPEN: _SUSPECT, _OPEN_AGAIN: _CONDEMNED}
 
 
 class Progress(msgspec.Struct, frozen=True):
@@ -99,15 +92,14 @@ class Index:
         articles: ArticleSource | None = None,
     ) -> None:
         self._redact = redact
-        self._folder = folder
-        self._lock_fd = lock_fd
         self._ledger = ledger
         self._embedder = embedder
         self._articles = articles or NoArticles()
         self._max_chunks = max_chunks
         self._name = collection_name(embedder.signature)
         self._manifest: Manifest = manifest.open_writer(folder, ledger.origin[0])
-        self._keeper: Keeper | None = None
+        self._store = Store(folder, lock_fd, self._manifest)
+        self._wake: Callable[[], None] | None = None
         self._tasks: deque[_Task] | None = None
         self._heads = ""
         self._taken: int | None = None
@@ -116,24 +108,31 @@ class Index:
         self._ready = _Ready()
         self._counts = {"documents": 0, "embedded": 0, "added": 0, "removed": 0, "of": 0}
 
-    def step(self, budget_s: float = 0.25) -> bool:
-        """Work for about so long; whether more is left. Costs a few queries when there is nothing to do."""
+    def step(self, budget_s: float = 0.25, wake: Callable[[], None] | None = None) -> bool:
+        """Work for about so long; whether to call it again at once. Costs a few queries when there is nothing to do.
+
+        With `wake` the embedder and Chroma, which take seconds to load, are loaded by other threads: it returns False
+        meanwhile, and `wake` is called there when it is time for the next step.
+        """
+        self._wake = wake
         end = time.monotonic() + budget_s
         build = self._build()
-        if self._tasks is None:
-            self._plan(build)
+        if self._tasks is None and not self._plan(build):
+            return False
+        build = self._build()
         tasks = self._tasks
         assert tasks is not None
         while tasks:
             if not self._take(build, tasks[0], end):
-                return True
+                return self._prepared()
             tasks.popleft()
             self._counts["documents"] += 1
-            if self._ready.chunks >= _APPLY_AT:
-                self._apply(build)
+            if self._ready.chunks >= _APPLY_AT and not self._apply(build):
+                return False
             if time.monotonic() >= end and tasks:
                 return True
-        self._apply(build)
+        if not self._apply(build):
+            return False
         self._tasks = None
         if self._again:
             self._again = False
@@ -150,7 +149,9 @@ class Index:
     ) -> Done:
         """Work until everything is in or `stop` says so. `thorough` also compares every document and every id."""
         self._counts = dict.fromkeys(self._counts, 0)
+        self._wake = None
         if thorough:
+            self._open(self._build())
             self._reconcile(self._build())
             self._manifest.look_again(self._build())
             self._tasks = None
@@ -170,20 +171,15 @@ class Index:
 
     def rebuild(self) -> None:
         """Begin again from nothing; known vectors are used again. No byte of deleted texts is left in Chroma."""
-        if self._keeper:
-            self._keeper.close()
-            self._keeper = None
         for name in self._manifest.builds():
             self._manifest.drop(name)
-        keeper.remove(self._folder)
+        self._store.remove()
         self._tasks = None
         self._ready = _Ready()
 
     def close(self) -> None:
         """Close what is open. What was ready but not written is done again next time."""
-        if self._keeper:
-            self._keeper.close()
-            self._manifest.set_meta("chroma", keeper.state_of(self._folder))
+        self._store.close()
         self._manifest.close()
 
     # What is to be done.
@@ -191,10 +187,13 @@ class Index:
     def _build(self) -> Build:
         return self._manifest.begin(self._name, self._embedder.signature)
 
-    def _plan(self, build: Build) -> None:
-        if self._keeper is None and keeper.state_of(self._folder) != self._manifest.meta("chroma"):
+    def _plan(self, build: Build) -> bool:
+        """Find out what is to be done; False while Chroma, which has to be looked at for that, is being opened."""
+        if self._store.strange:
             # The files are not as we left them: look in another process, then compare every id.
-            self._reconcile(build)
+            if not self._open(build):
+                return False
+            self._again = False
             build = self._build()
         self._heads = heads(self._ledger)
         self._ready = _Ready([], [], 0)
@@ -204,6 +203,7 @@ class Index:
             tasks += self._changed_sessions(build)
         self._tasks = deque(tasks)
         self._counts["of"] += len(tasks)
+        return True
 
     def _changed_documents(self, build: Build, kind: DocumentKind, prints: Mapping[str, str]) -> list[_Task]:
         listed = self._manifest.listed(build, kind)
@@ -221,8 +221,13 @@ class Index:
 
     # Doing it.
 
+    def _prepared(self) -> bool:
+        """Whether vectors are made at once."""
+        return self._wake is None or self._embedder.ready(self._wake)
+
     def _take(self, build: Build, task: _Task, end: float) -> bool:
-        """Cut a document and embed what is new in it; False when the time is up before all of it is embedded."""
+        """Cut a document and embed what is new in it; False when the time is up before all of it is embedded, or what
+        makes vectors is not loaded yet."""
         listed = self._manifest.listed_one(build, task.kind, task.ref)
         room = task.kind != "message" or self._taken is None or self._taken < self._max_chunks
         document = self._load(task) if room else None
@@ -236,6 +241,9 @@ class Index:
         chunks = cut(document, self._redact)
         known = self._manifest.known(self._embedder.signature, [chunk.hash for chunk in chunks])
         missing = list({chunk.hash: chunk for chunk in chunks if chunk.hash not in known}.values())
+        if missing and not self._prepared():
+            self._open(build)  # what is embedded will be written: both are loaded at the same time
+            return False
         while missing:
             batch, missing = missing[:_EMBED_AT_ONCE], missing[_EMBED_AT_ONCE:]
             matrix = self._embedder.embed([chunk.text for chunk in batch])
@@ -262,11 +270,11 @@ class Index:
             case "message":
                 return load_session(self._ledger, task.ref)
 
-    def _apply(self, build: Build) -> None:
-        """Bring what is ready into Chroma, then into the manifest."""
-        ready, self._ready = self._ready, _Ready([], [], 0)
+    def _apply(self, build: Build) -> bool:
+        """Bring what is ready into Chroma, then into the manifest; False while Chroma is being opened."""
+        ready = self._ready
         if not ready.documents and not ready.gone:
-            return
+            return True
         before = {
             its_id
             for ref in [(d.kind, d.ref) for d, _ in ready.documents] + [(g.kind, g.ref) for g in ready.gone]
@@ -275,47 +283,48 @@ class Index:
         after = {chunk.id: (document, chunk) for document, chunks in ready.documents for chunk in chunks}
         new = [pair for its_id, pair in after.items() if its_id not in before]
         gone = sorted(before - after.keys())
+        if (new or gone) and self._store.keeper is None:
+            # Once it is open, what the manifest lists may be less.
+            return self._open(build) and self._apply(build)
+        self._ready = _Ready([], [], 0)
         if new or gone:
             vectors = self._manifest.vectors(self._embedder.signature, [chunk.hash for _, chunk in new])
             matrix = np.zeros((len(new), self._embedder.dim), np.float32)
             for row, (_, chunk) in enumerate(new):
                 matrix[row] = vectors[chunk.hash]
-            self._write(build, gone, [_entry(document, chunk) for document, chunk in new], matrix)
+            self._write(gone, [_entry(document, chunk) for document, chunk in new], matrix)
         self._manifest.store(build, ready.documents, ready.gone)
         self._changed = True
         self._counts["added"] += len(new)
         self._counts["removed"] += len(gone)
+        return True
 
-    def _write(self, build: Build, gone: list[str], entries: list[Entry], matrix: Matrix) -> None:
-        if self._keeper is None:
-            # What the manifest turns out to lack is done in another pass, right after this one.
-            self._again = self._reconcile(build)
-        assert self._keeper is not None
+    def _write(self, gone: list[str], entries: list[Entry], matrix: Matrix) -> None:
+        assert self._store.keeper is not None
         try:
-            self._keeper.replace(self._name, self._embedder.signature, gone, entries, matrix)
+            self._store.keeper.replace(self._name, self._embedder.signature, gone, entries, matrix)
         except keeper.StoreFailed:
-            self._keeper.close()
-            self._keeper = None
             self._tasks = None
-            self._manifest.set_meta("chroma", _AFTER_FAILURE[self._manifest.meta("chroma")])
+            self._store.failed()
             raise
 
     def _finish(self, build: Build) -> None:
         if self._heads == build.heads and build.complete and not self._changed:
             return
-        self._trim(build)
+        if not self._trim(build):
+            return
         self._manifest.finish(build, self._heads)
         self._changed = False
         for name in self._manifest.builds():
             if name != self._name:
                 self._manifest.drop(name)
-        if self._keeper:
-            for name in self._keeper.names():
+        if self._store.keeper:
+            for name in self._store.keeper.names():
                 if name != self._name:
-                    self._keeper.drop(name)
+                    self._store.keeper.drop(name)
 
-    def _trim(self, build: Build) -> None:
-        """Take the oldest sessions out that newer ones leave no room for."""
+    def _trim(self, build: Build) -> bool:
+        """Take the oldest sessions out that newer ones leave no room for; False while Chroma is being opened."""
         listed = self._manifest.listed(build, "message")
         taken = 0
         for ref, _ in sessions_by_age(self._ledger):
@@ -323,23 +332,26 @@ class Index:
                 if taken >= self._max_chunks:
                     self._ready.gone.append(listed[ref])
                 taken += listed[ref].chunks
-        self._apply(build)
+        return self._apply(build)
+
+    def _open(self, build: Build) -> bool:
+        """Have Chroma open, and its ids the manifest's; False while another thread opens it."""
+        if self._store.keeper is not None:
+            return True
+        if self._store.open(self._wake) is None:
+            return False
+        # What the manifest turns out to lack is done in another pass, right after this one.
+        self._again = self._reconcile(build)
+        return True
 
     def _reconcile(self, build: Build) -> bool:
-        """Open Chroma and make its ids the manifest's; whether the manifest listed some that are not there."""
-        if self._keeper is None:
-            left = self._manifest.meta("chroma")
-            found = keeper.state_of(self._folder)
-            if found and (left == _CONDEMNED or (found != left and not keeper.sound(self._folder, self._lock_fd))):
-                _log.warning("the vector store was damaged, it is put aside and made again")
-                keeper.quarantine(self._folder)
-            self._manifest.set_meta("chroma", _OPEN_AGAIN if left == _SUSPECT else _OPEN)
-            self._keeper = Keeper(self._folder, self._lock_fd)
-        there, listed = self._keeper.ids(self._name, self._embedder.signature), self._manifest.chunk_ids(build)
+        """Make the ids in Chroma the manifest's; whether the manifest listed some that are not there."""
+        assert self._store.keeper is not None
+        there, listed = self._store.keeper.ids(self._name, self._embedder.signature), self._manifest.chunk_ids(build)
         if there != listed:
             _log.info("the vector store and its list are made equal", extra={"ids": len(there ^ listed)})
             too_much = sorted(there - listed)
-            self._keeper.replace(self._name, self._embedder.signature, too_much, [], np.zeros((0, 0), np.float32))
+            self._store.keeper.replace(self._name, self._embedder.signature, too_much, [], np.zeros((0, 0), np.float32))
             self._manifest.unlist(build, sorted(listed - there))
         return bool(listed - there)
 

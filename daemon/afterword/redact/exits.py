@@ -62,6 +62,7 @@ EXITS: Final[tuple[Exit, ...]] = (
     # which looks things up by them and stores them redacted or not at all. A path may hold a secret; no text of a
     # session is in it.
     Exit("spool", "numbers", ("afterword.hook",), "event, session id, transcript path, folder"),
+    Exit("context", "redacted", ("afterword.store.contexts",), "what a hook prints when a session starts, kept ready"),
     Exit("hook-output", "redacted", ("afterword.hook",), "a ready context, printed as it was written"),
     Exit("door-question", "redacted", ("afterword.app.client",), "what a command asks the running daemon"),
     Exit("api", "redacted", ("afterword.serve.door",), "answers of the loopback door"),

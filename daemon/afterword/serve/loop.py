@@ -4,6 +4,7 @@ import logging
 import os
 import signal
 import sqlite3
+import threading
 import time
 from collections.abc import Callable
 from functools import partial
@@ -13,7 +14,7 @@ from types import FrameType
 from afterword.app.program import Program
 from afterword.capture.watch import Watcher
 from afterword.domain.errors import AfterwordError
-from afterword.domain.settings import duration_us
+from afterword.domain.settings import duration_us, period_us
 from afterword.serve.desk import Desk
 
 _log = logging.getLogger(__name__)
@@ -31,12 +32,23 @@ class Daemon:
         self._on_event = on_event
         self._watcher = Watcher()
         self._stopping = False
-        self._sweep_s = max(1.0, duration_us(program.config.settings.capture.sweep) / 1e6)
+        settings = program.config.settings
+        self._sweep_s = max(1.0, duration_us(settings.capture.sweep) / 1e6)
+        every_us = period_us(settings.compile.every)
+        self._every_s = every_us / 1e6 if every_us else float("inf")
+        self._next_compile = 0.0 if every_us else float("inf")
+        self._days_left = False
+        """Whether days wait that were due at the last look."""
+        self._compiled = False
+        """Whether days were compiled since the last slice of the index: the two take turns."""
+        self._captured = False
+        """Whether something was read in the midst of a compile, so that it is written up after it."""
         self._handled: dict[Path, float] = {}
         self._trailing: dict[Path, float] = {}
         self._failures = 0
         self._indexing = False
         """Whether there may be something for the index."""
+        self._loaded = threading.Event()
         self._look_soon = False
         self._looked = self._look_took = 0.0
         self._desk = Desk(program, os.environ, self._watcher.wake, self._asked)
@@ -51,6 +63,11 @@ class Daemon:
         self._desk.alive()
         return self._stopping
 
+    def _between(self) -> bool:
+        """The same between two pieces of a compile, which takes seconds in all: what agents wrote meanwhile is read."""
+        self._captured |= self._events(self._watcher.take(0.0))
+        return self._asked()
+
     def run(self, first: Callable[[Callable[[], bool]], None] = lambda _stop: None) -> None:
         """Watch, until `stop`. `first` is done with the door open, before the first look; it is told when to stop."""
         signal.signal(signal.SIGTERM, self.stop)
@@ -64,6 +81,12 @@ class Daemon:
                 if self._program.capture.views and self._guard(self._desk.turn):
                     next_write_up = 0.0
                 now = time.monotonic()
+                if self._loaded.is_set():
+                    self._loaded.clear()
+                    self._indexing = True
+                if self._captured:
+                    self._captured = False
+                    next_write_up = 0.0
                 if self._look_soon:
                     # Under a storm of new files the looks take at most a part of the time.
                     next_sweep = min(next_sweep, max(now, self._looked + 5 * self._look_took))
@@ -79,12 +102,17 @@ class Daemon:
                     next_write_up = time.monotonic() + self._due_in()
                     self._indexing = True
                 else:
-                    wait = min([next_sweep, next_write_up, *self._trailing.values(), now + self._desk.pause_s]) - now
-                    if self._events(self._watcher.take(0.0 if self._indexing else wait)):
+                    times = [next_sweep, next_write_up, self._next_compile, now + self._desk.pause_s]
+                    wait = max(0.0, min([*times, *self._trailing.values()]) - now)
+                    # Whatever happens in a store comes before the next days and the next slice of the index.
+                    if self._events(self._watcher.take(0.0 if self._indexing or self._days_left else wait)):
                         next_write_up = 0.0
+                    elif (self._days_left or now >= self._next_compile) and not (self._indexing and self._compiled):
+                        self._indexing |= self._guard(self._compile)
+                        self._compiled = True
                     elif self._indexing:
-                        # Whatever happens in a store comes before the next slice of the index.
                         self._indexing = self._guard(self._index)
+                        self._compiled = False
         finally:
             self._desk.close()
             self._watcher.stop()
@@ -93,9 +121,11 @@ class Daemon:
         first(self._asked)
         return False
 
-    def _pause(self) -> float:
-        """Until the next look at everything: longer after failures, so that a full disk is no busy loop."""
-        return min(_BACK_OFF_MAX_S, self._sweep_s * 2**self._failures) if self._failures else self._sweep_s
+    def _pause(self, plain_s: float | None = None) -> float:
+        """Until the next look at everything, or after `plain_s`: longer after failures, so that a full disk is no busy
+        loop."""
+        plain_s = self._sweep_s if plain_s is None else plain_s
+        return min(_BACK_OFF_MAX_S, plain_s * 2**self._failures) if self._failures else plain_s
 
     def _due_in(self) -> float:
         due_us = self._program.flush.next_due_us()
@@ -138,10 +168,27 @@ class Daemon:
     def _sweep(self) -> bool:
         done = self._program.ingest(thorough=False, stop=self._asked)
         self._watcher.arm(self._program.capture.views, [self._desk.spool])
-        if self._program.tend(stop=self._asked):
-            self._on_event("articles brought up to date")
+        self._tend()
         self._program.note_watching({str(root): mode for root, mode in self._watcher.modes.items()})
         return done.new_items > 0
+
+    def _compile(self) -> bool:
+        """Compile what is due by `compile.every`, and go on with what a night's look began; whether files changed."""
+        often = time.monotonic() >= self._next_compile
+        try:
+            return self._tend(today=often)
+        finally:
+            if often and not self._days_left:
+                self._next_compile = time.monotonic() + self._pause(self._every_s)
+
+    def _tend(self, *, today: bool = False) -> bool:
+        self._days_left = False  # what breaks is not tried again at once
+        done = self._program.tend(today=today, stop=self._between)
+        self._days_left = done.more
+        if done.files:
+            self._on_event("articles brought up to date")
+        self._program.ready.sync()
+        return done.files > 0
 
     def _write_up(self) -> bool:
         made, appended = self._program.write_up(stop=self._asked)
@@ -150,7 +197,12 @@ class Daemon:
         return appended > 0
 
     def _index(self) -> bool:
-        return self._program.index.step(_SLICE_S)
+        return self._program.index.step(_SLICE_S, self._index_loaded)
+
+    def _index_loaded(self) -> None:
+        """Called by another thread: what the index waited for is there."""
+        self._loaded.set()
+        self._watcher.wake()
 
     def _guard(self, step: Callable[[], bool]) -> bool:
         """Do a step; what breaks is logged and tried again at the next look, everything else goes on."""

@@ -6,6 +6,7 @@ within a budget of tokens: ids and snippets first, the whole text with `afterwor
 
 import json
 import os
+import select
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, Final
@@ -82,8 +83,9 @@ SEARCH: Final = Tool(
 )
 
 
-def serve(stdin_fd: int, stdout_fd: int, config_file: Path | None) -> None:
-    """Speak MCP on these descriptors until the client closes its side or is gone."""
+def serve(stdin_fd: int, stdout_fd: int, config_file: Path | None, parent: int) -> None:
+    """Speak MCP on these descriptors until the client closes its side or is gone. `parent` is the process that was the
+    parent when this one began: by now it may have another."""
     redactor = Redactor("python")
 
     async def list_tools(_context: Any, _asked: PaginatedRequestParams | None) -> ListToolsResult:
@@ -98,11 +100,10 @@ def serve(stdin_fd: int, stdout_fd: int, config_file: Path | None) -> None:
     )  # fmt: skip
 
     async def run() -> None:
-        parent = os.getppid()
         stdin = TextIOWrapper(os.fdopen(stdin_fd, "rb", closefd=False), encoding="utf-8", errors="replace")
         stdout = TextIOWrapper(os.fdopen(stdout_fd, "wb"), encoding="utf-8")
         async with anyio.create_task_group() as group:
-            group.start_soon(_end_with, parent)
+            group.start_soon(_end_with, parent, stdout_fd)
             async with stdio_server(anyio.wrap_file(stdin), anyio.wrap_file(stdout)) as (inward, outward):
                 await server.run(inward, outward, server.create_initialization_options())
             group.cancel_scope.cancel()
@@ -110,11 +111,18 @@ def serve(stdin_fd: int, stdout_fd: int, config_file: Path | None) -> None:
     anyio.run(run)
 
 
-async def _end_with(parent: int) -> None:
+async def _end_with(parent: int, stdout_fd: int) -> None:
     """Leave when the client is gone that started this, though somebody else may hold its end of stdin open."""
-    while os.getppid() == parent:  # noqa: ASYNC110  # the system tells of no event
+    while os.getppid() == parent and not _unheard(stdout_fd):  # noqa: ASYNC110  # the system tells of no event
         await anyio.sleep(_PARENT_EVERY_S)
     os._exit(0)
+
+
+def _unheard(stdout_fd: int) -> bool:
+    """Whether nobody can read any more what is said: so it is when the client was gone before this process knew it."""
+    ask = select.poll()
+    ask.register(stdout_fd, 0)  # errors and hang-ups are told unasked
+    return any(said & (select.POLLERR | select.POLLHUP | select.POLLNVAL) for _, said in ask.poll(0))
 
 
 def _answer(config_file: Path | None, redactor: Redactor, tool: str, arguments: dict[str, Any]) -> CallToolResult:

@@ -49,6 +49,8 @@ class ArticleNotes:
         self._knowledge = knowledge
         self._ledger = ledger
         self._redactor = redactor
+        self._wrote: dict[ArticleUid, Stat] = {}
+        """The files nobody touched since this process wrote them: nobody is at work on these."""
 
     def sync(self, *, quiet: Callable[[Path], bool] = lambda _path: False) -> int:
         """Write what changed; how many files. Nothing is done while the vault is not there.
@@ -154,7 +156,7 @@ class ArticleNotes:
             return None
         if file and file.made == made and file.at == _stat(path):
             return None
-        if quiet(path):
+        if self._wrote.get(each.uid) != _stat(path) and quiet(path):
             return None
         old = path.read_bytes()
         values = read_matter(old)
@@ -189,6 +191,8 @@ class ArticleNotes:
                 file = self._row(change, known)
                 path = files.inside(self._vault, change.path)
                 if id(change) in kept and path.is_file():
+                    if change.old != change.new:
+                        self._wrote[change.current.uid] = _stat(path)
                     self._save(file, at=_stat(path), made=change.made, written=change.written, plan="")
                 elif file.at == UNSEEN:
                     article_files.drop(self._ledger, file.uid)

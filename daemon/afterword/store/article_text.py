@@ -42,7 +42,7 @@ def wanted(current: Current, sources: Sources, targets: Targets, out: Out) -> Wa
     article, edits = current.article, current.edits
     parts = {
         HEAD: _head(article, out),
-        "Key Points": _section("Key Points", [f"- {prose(out(claim.text))}" for claim in article.points]),
+        "Key Points": _section("Key Points", [_point(claim, out) for claim in article.points]),
         "Details": _section(
             "Details", "\n\n".join(str(prose(out(part))) for part in article.details.split("\n\n")).split("\n")
         ),
@@ -66,6 +66,12 @@ def _head(article: Article, out: Out) -> str:
         if article.retract_reason:
             lines.append(f"> {prose(out(article.retract_reason))}")
     return "\n".join(lines) + "\n"
+
+
+def _point(claim: Claim, out: Out) -> str:
+    """A key point; what another one took the place of is struck out, with the day."""
+    text = prose(out(claim.text))
+    return f"- ~~{text}~~ ({claim.until})" if claim.until else f"- {text}"
 
 
 def _section(name: str, lines: list[str]) -> str:

@@ -21,6 +21,7 @@ POINTS = {
     "note.half": "half of an append is in the note",
     "note.appended": "all of it is in the note, not yet synced or confirmed",
     "index.upsert": "old chunks are out of the vector store, new ones not yet in",
+    "index.inside": "in Chroma's process: half of a batch is in the vector store; its daemon dies with it",
     "index.half": "a batch of new chunks is in the vector store, others are not",
     "index.upserted": "all new chunks are in the vector store, the manifest does not know",
     "index.manifest": "the manifest is written, before COMMIT",
@@ -58,14 +59,16 @@ _wanted = _parse(os.environ.get("AFTERWORD_FAULT", ""))
 _reached: dict[str, int] = {}
 
 
-def hit(point: str) -> None:
-    """Say that `point` is reached; die or raise if a test asked for it."""
+def hit(point: str, *, with_parent: bool = False) -> None:
+    """Say that `point` is reached; die, `with_parent` too, or raise if a test asked for it."""
     if not _wanted or point not in _wanted:
         return
     _reached[point] = count = _reached.get(point, 0) + 1
     for action, at in _wanted[point]:
         if count == at:
             if action == "kill":
+                if with_parent:
+                    os.kill(os.getppid(), signal.SIGKILL)
                 os.kill(os.getpid(), signal.SIGKILL)
             raise OSError(errno.ENOSPC, f"fault injected at {point}")
 

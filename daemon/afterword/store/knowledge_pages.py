@@ -104,6 +104,8 @@ class KnowledgePages:
                     told = "added to" if uid in record.merged else word
                     # No link: what was built may be renamed or deleted, and these lines stay as they are.
                     body.append(f"- {told}: {prose(self._out(titles.get(uid, uid)))} ({uid})")
+            if record.reason == "thin":
+                body.append(f"- thin: {len(record.uids)} of the 3 that a day should give")
             mark = f"%% afterword build {day} {_short(repr((record.sent_hash, record.engine, record.uids)))} %%"
             if mark.encode() not in old and body:
                 again = " (again)" if f"%% afterword build {day} ".encode() in old else ""

@@ -46,6 +46,11 @@ def every(ledger: Ledger) -> dict[ArticleUid, ArticleFile]:
     return {file.uid: file for file in map(_file, rows)}
 
 
+def places(ledger: Ledger) -> list[tuple[str, str, str]]:
+    """(uid, path, state) of every article's file: quick to ask, and changes when one comes, goes or moves."""
+    return ledger.db.execute("SELECT uid, path, state FROM article_file ORDER BY uid").fetchall()
+
+
 def _file(row: tuple[str, str, int, int, int, str, str, str, str, int, str]) -> ArticleFile:
     uid, path, size, mtime_ns, inode, made, fields, parts, plan, looks, state = row
     written = Written(

@@ -117,11 +117,12 @@ def put_build(
     return held
 
 
-def stamp(ledger: Ledger) -> tuple[int, int]:
-    """(how many, sum of revisions) of the articles as the engine has them: it changes whenever one of them does."""
+def stamp(ledger: Ledger, *, edits: bool = False) -> tuple[int, int]:
+    """(how many, sum of revisions) of the articles as the engine has them, or with people's `edits`: it changes
+    whenever one of them does."""
     found = ledger.db.execute(
         f"SELECT count(*), coalesce(sum(rev), 0) FROM register WHERE kind = {int(RecordKind.ARTICLE)}"
-        f" AND key NOT LIKE '%{_EDITS}'"
+        + ("" if edits else f" AND key NOT LIKE '%{_EDITS}'")
     ).fetchone()
     return found[0], found[1]
 

@@ -32,7 +32,7 @@ class RecordKind(IntEnum):
     MEMBERSHIP = 4
     SETTING = 5
     SEGMENT = 6
-    """The state of a segment: of which items its digest was made, or that it is withdrawn."""
+    """What is known of a segment besides its write-up; by `key/edits` what a person changed in its section."""
     DIGEST = 7
     SECTION = 8
     BUILD = 9

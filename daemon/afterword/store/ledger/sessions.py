@@ -92,6 +92,22 @@ def facts_of(ledger: Ledger, row: int) -> SessionFacts:
     return msgspec.json.decode(found[0], type=SessionFacts)
 
 
+def stamp(ledger: Ledger) -> tuple[int, int]:
+    """(how many, sum of revisions): it changes whenever what is known of a session does."""
+    count, revs = ledger.db.execute("SELECT count(*), coalesce(sum(rev), 0) FROM session").fetchone()
+    return count, revs
+
+
+def folders(ledger: Ledger, limit: int) -> list[str]:
+    """The working directories of the newest sessions, each once, at most `limit`; as stored, redacted."""
+    rows = ledger.db.execute(
+        "SELECT json_extract(facts, '$.cwd') AS cwd FROM session WHERE cwd <> '' GROUP BY cwd ORDER BY max(row) DESC"
+        " LIMIT ?",
+        (limit,),
+    )
+    return [cwd for (cwd,) in rows]
+
+
 def mark_dirty(ledger: Ledger, row: int, changed_us: int) -> None:
     """Say that a session changed at this time, so that its segments are looked at again; inside a transaction."""
     ledger.db.execute(
