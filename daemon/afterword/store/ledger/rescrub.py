@@ -10,7 +10,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from contextlib import closing
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
@@ -40,6 +40,29 @@ PLAIN: Final[dict[int, Collection[str]]] = {
     RecordKind.ARTICLE: articles.PLAIN,
 }
 """What is ours in the value of a register, by kind: see `Redactor.document`."""
+
+
+Holds: TypeAlias = Literal["text", "ours", "passing"]
+COLUMNS: Final[dict[str, Holds]] = {
+    **dict.fromkeys(
+        ("meta.key", "meta.value", "source.path", "source.state", "source.problem", "source.name", "source.version"),
+        "text",
+    ),
+    **dict.fromkeys(("trouble.reason", "drift.record_type", "session.native", "session.facts"), "text"),
+    **dict.fromkeys(("item.path", "item.text", "register.value", "article_file.fields"), "text"),
+    **dict.fromkeys(("job.arguments", "job.progress", "job.result", "job.error"), "text"),
+    # Texts on their way: gone when the note, the file or the full text has them.
+    **dict.fromkeys(("append.bytes", "append.sections", "text_pending.old", "article_file.plan"), "passing"),
+    # Ids, hashes, states, slugs and names of ours, and paths in the vault, which name files that are there.
+    **dict.fromkeys(("origin.id", "origin.name", "source.harness", "source.path_key", "source.head"), "ours"),
+    **dict.fromkeys(("source.tail", "source.chain", "source.part", "source.open_hash", "drift.harness"), "ours"),
+    **dict.fromkeys(("session.id", "session.harness", "item.id", "item.exit_status", "keyless.print"), "ours"),
+    **dict.fromkeys(("register.key", "append.path", "placed.key", "placed.path", "note.path", "note.keys"), "ours"),
+    **dict.fromkeys(("job.id", "job.name", "job.state", "article_file.uid", "article_file.path"), "ours"),
+    **dict.fromkeys(("article_file.made", "article_file.parts", "article_file.state", "other_file.path"), "ours"),
+    **dict.fromkeys(("other_file.uid", "build_logged.day"), "ours"),
+}
+"""Every column that is no number, and what it holds; a test holds the schema against it."""
 
 
 class At(msgspec.Struct, omit_defaults=True):
@@ -229,11 +252,14 @@ class Rescrub:
         return clean
 
     def _sources(self, after: int) -> int | None:
-        rows = self._batch("SELECT row, path, problem, state FROM source WHERE row > ?", after)
-        for row, path, problem, state in rows:
-            clean = (self._redactor.redact(path), self._redactor.redact(problem), self._state(state))
-            if clean != (path, problem, state):
-                self._db.execute("UPDATE source SET path = ?, problem = ?, state = ? WHERE row = ?", (*clean, row))
+        there = {name for _, name, *_ in self._db.execute("PRAGMA table_info(source)")}
+        names = [name for name in ("path", "problem", "name", "version") if name in there]
+        rows = self._batch(f"SELECT row, state, {', '.join(names)} FROM source WHERE row > ?", after)
+        for row, state, *given in rows:
+            clean = [self._state(state), *map(self._redactor.redact, given)]
+            if clean != [state, *given]:
+                sets = ", ".join(f"{name} = ?" for name in ("state", *names))
+                self._db.execute(f"UPDATE source SET {sets} WHERE row = ?", (*clean, row))
                 self.at.changed += 1
         return rows[-1][0] if rows else None
 
