@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from afterword.redact import redactor as redacting
+from afterword.redact import finding
 from afterword.redact.engines import Engine, Match, Search
 from afterword.redact.judge import Value
 from afterword.redact.redactor import Redactor
@@ -57,7 +57,7 @@ class Work:
     def __init__(self, redactor: Redactor) -> None:
         self.searches = self.bytes = self.followed = self.judged = self.scans = 0
         self._engine: Engine = redactor._engine
-        self._judge, self._extend = redacting._judged, redacting._extended
+        self._judge, self._extend = finding._judged, finding._extended
         redactor._scan = self._scan
 
     def _scan(self, data: bytes) -> Sequence[tuple[int, Search]]:
@@ -81,17 +81,17 @@ class Work:
 
     def judging(self, check: Callable[[Value], bool], data: bytes, start: int, end: int, opener: bytes) -> bool:
         """Stands in for the redactor's own judgement."""
-        self.judged += min(end - start, redacting.LOOK)
+        self.judged += min(end - start, finding.LOOK)
         return self._judge(check, data, start, end, opener)
 
 
 def work_on(redactor: Redactor, text: str) -> Work:
     """Redact `text` and count."""
     work = Work(redactor)
-    redacting._judged, redacting._extended = work.judging, work.extending
+    finding._judged, finding._extended = work.judging, work.extending
     try:
         redactor.redact(text)
     finally:
-        redacting._judged, redacting._extended = work._judge, work._extend
+        finding._judged, finding._extended = work._judge, work._extend
         redactor._scan = redactor._engine.scan
     return work
