@@ -40,7 +40,13 @@ def test_kills_at_random_points_leave_no_difference(
     home.run("init", "--yes")
 
     done: Counter[str] = Counter()
-    while sum(done.values()) < KILLS or min(done["ledger"], done["note"]) < KILLS // 5:
+
+    def enough() -> bool:
+        # On a busy machine many lives end before a note is written: then there are more of them.
+        kinds = min(done["ledger"], done["note"])
+        return sum(done.values()) >= KILLS and kinds >= KILLS // 5 and sections(home) >= min(30, KILLS)
+
+    while not enough():
         kind, spec = fault(rng, done)
         daemon = home.start("up", "--settle", "2s", **({"AFTERWORD_FAULT": spec} if spec else {}))
         killed = disturb(daemon, feed, rng, wait_s=rng.uniform(0.5, 2.0) if kind == "signal" else 12.0)
@@ -49,7 +55,6 @@ def test_kills_at_random_points_leave_no_difference(
     while feed.give(more=False):
         pass
     record_property("kills", f"seed {SEED}: {sum(done.values())} kills, {dict(done)}, {len(feed.sessions)} sessions")
-    assert len(re.findall(r"^%% afterword s-", home.daily(), re.MULTILINE)) >= min(30, KILLS)
     home.run("up", "--once", "--settle", "0")
 
     feed.all_into(calm)
@@ -62,3 +67,7 @@ def test_kills_at_random_points_leave_no_difference(
     first = home.vault_bytes()
     home.run("up", "--once", "--settle", "0")
     assert home.vault_bytes() == first
+
+
+def sections(home: Home) -> int:
+    return len(re.findall(r"^%% afterword s-", home.daily(), re.MULTILINE))

@@ -35,7 +35,7 @@ PAIRS = Path(__file__).parent.parent / "fixtures" / "compile" / "pairs.txt"
         ("端末の幅は文字数ではない", "端末の幅は文字数ではない"),
         ("缓存过期：三天", "缓存过期-三天"),
         ("캐시 만료", "캐시-만료"),
-        ("🎉", "nab3b9a0c"),
+        ("🎉", "nea752979"),
         ("C#", "c-sharp"),
         ("C", "c"),
         ("C++ templates", "cpp-templates"),

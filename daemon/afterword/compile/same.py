@@ -19,7 +19,7 @@ _NAMED: Final = 0.14
 """The likeness of the whole that is enough for two with the same title."""
 _CONTRAST: Final = 0.45
 """Points at least this alike that name different numbers or things tell two facts in similar words."""
-_AMOUNTS: Final = 0.28
+_AMOUNTS: Final = 0.25
 """The same for spans of time, and for staging and production."""
 _OPPOSITES: Final = tuple(
     frozenset(map(fold, row.split()))
