@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from afterword.app.config import Config
 from afterword.domain.errors import Busy
+from afterword.index.nearness import FILE as NEARNESS
 from afterword.index.standing import FILE, SIGNATURES, collection_name, standing
 from afterword.redact.exits import leave
 from afterword.redact.redactor import Redactor
@@ -96,11 +97,13 @@ class Indexing:
             Busy: another process has it open.
         """
         state = self._config.places.state
+        self.close()
+        for suffix in ("", "-wal", "-shm"):
+            (state / (NEARNESS + suffix)).unlink(missing_ok=True)
         if not (state / FILE).exists():
             return
         from afterword.index import keeper, manifest  # noqa: PLC0415  # numpy
 
-        self.close()
         with keeper.lock(state):
             listed = manifest.open_writer(state, self._ledger.origin[0])
             for name in listed.builds():

@@ -55,6 +55,7 @@ EXITS: Final[tuple[Exit, ...]] = (
         ("afterword.index.keeper", "afterword.index.keeping", "afterword.index.manifest"),
         "stretches of text, their headings and their vectors, given to the index",
     ),
+    Exit("merge-vectors", "numbers", ("afterword.index.nearness",), "hashes of redacted texts, and their vectors"),
     Exit("lock", "numbers", ("afterword.store.lock",), "the owner's process number and command"),
     Exit("door-card", "numbers", ("afterword.store.doorfile",), "the door's port, process number and token"),
     # The one row of foreign words without redaction: the hook knows no rules and must be quick. A spool file holds four
