@@ -1,5 +1,6 @@
 """The corpus keeps recall and precision from falling, in every engine."""
 
+import json
 import re
 from collections import Counter
 from functools import cache
@@ -9,6 +10,7 @@ from redact_corpus import FOLDER, left_of, measure, negatives, positives
 
 from afterword.redact.redactor import Redactor
 from afterword.redact.rules import KINDS, RULES
+from afterword.redact.words import KEY_WORDS_ABROAD, PASSWORD_WORDS_ABROAD, WEAK_WORDS_ABROAD
 
 ENGINES = ("hyperscan", "re2", "python")
 
@@ -30,6 +32,17 @@ def test_recall_and_precision(name: str) -> None:
 def test_engines_give_the_same_text() -> None:
     for case in (*positives(), *negatives()):
         assert len({str(redactor(name).redact(case.text)) for name in ENGINES}) == 1, case.text
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_every_word_abroad_is_known_also_escaped(name: str) -> None:
+    secret = "q7Zk2Lm9Xw4Rt8Bv6Nc3Hd5Jf1Gs0Pyu"
+    lost = []
+    for word in (*PASSWORD_WORDS_ABROAD, *KEY_WORDS_ABROAD, *WEAK_WORDS_ABROAD):
+        for ascii_only in (False, True):
+            text = json.dumps({word: secret, "n": 1}, ensure_ascii=ascii_only)
+            lost += [form for form in (text, json.dumps(text)) if secret in redactor(name).redact(form)]
+    assert lost == []
 
 
 def test_twice_is_once() -> None:

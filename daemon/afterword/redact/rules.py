@@ -8,6 +8,7 @@ more characters, so an engine without automata can find the places to try.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Final
 
 from afterword.redact.commands import COMMANDS
@@ -59,9 +60,14 @@ def _escapes(word: str) -> tuple[str, str]:
     return rf"\\u{ord(word[0]):04x}" + "".join(parts[1:]), rf"\u{ord(word[0]):04x}"
 
 
-def _escaped(words: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+def _escaped(kind: str, words: tuple[str, ...], check: str) -> Rule:
+    """`"key": "value"` with the key escaped; the gate looks for the beginnings of the words alone."""
     found = dict(_escapes(form) for word in words for form in variants(word))
-    return f"(?:{'|'.join(found)})", tuple(sorted(set(found.values())))
+    starts = tuple(sorted(set(found.values())))
+    quoted, _ = _assigned(kind, f"(?:{'|'.join(found)})", starts, check)
+    beginning = re.compile(r"(?:[^\\]|\\\\)+u[0-9a-f]{4}(?:\\\\\{1,8}u[0-9a-f]{4})?")
+    heads = (head[0] if (head := beginning.match(form)) else form for form in found)
+    return replace(quoted, gate="|".join(dict.fromkeys(heads)))
 
 
 # What may stand between a key word and its value.
@@ -246,9 +252,9 @@ RULES: Final[tuple[Rule, ...]] = (
     *_assigned("password", _PASSWORD_ABROAD, _starts(PASSWORD_WORDS_ABROAD), "password"),
     *_assigned("api-key", _KEY_ABROAD, _starts(KEY_WORDS_ABROAD), "key"),
     *_assigned("secret", _WEAK_ABROAD, _starts(WEAK_WORDS_ABROAD), "weak"),
-    _assigned("password", *_escaped(PASSWORD_WORDS_ABROAD), "password")[0],
-    _assigned("api-key", *_escaped(KEY_WORDS_ABROAD), "key")[0],
-    _assigned("secret", *_escaped(WEAK_WORDS_ABROAD), "weak")[0],
+    _escaped("password", PASSWORD_WORDS_ABROAD, "password"),
+    _escaped("api-key", KEY_WORDS_ABROAD, "key"),
+    _escaped("secret", WEAK_WORDS_ABROAD, "weak"),
     Rule(
         "password",
         rf"(?:PASSWORD|PASSWD|PASSPHRASE|_PASS|_PWD){_SUFFIX}=({OPEN})?([A-Za-z0-9!@#%^&*+?~.,_-][^\x00-\x20\"'`]{{3}})",
