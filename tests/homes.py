@@ -105,3 +105,19 @@ class Home:
     def daily(self) -> str:
         """All daily notes, one after the other."""
         return "".join(path.read_text() for path in sorted((self.vault / "daily").glob("*.md")))
+
+
+def differences(shown: dict[str, Any], wanted: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """What `show --json` gave otherwise than a session of an `expected.json` says: (found, wanted) by its word."""
+    session, items = shown["session"], shown["messages"]
+    own = [item for item in items if not item["inherited"]]
+    speech = [item for item in own if item["kind"] in ("prompt", "reply")]
+    found = session | {
+        "id": session["native_id"],
+        "messages": [[item["role"], item["text"]] for item in speech if not item["abandoned"]],
+        "abandoned": [[item["role"], item["text"]] for item in speech if item["abandoned"]],
+        "commands": [[item["text"], item["exit_status"]] for item in own if item["kind"] == "command"],
+        "edited": list(dict.fromkeys(item["path"] for item in items if item["kind"] == "edit")),
+        "read": list(dict.fromkeys(item["path"] for item in items if item["kind"] == "read")),
+    }
+    return {name: (found[name], value) for name, value in wanted.items() if found.get(name, value) != value}

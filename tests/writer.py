@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from afterword.capture.database import Reach
+from afterword.capture.parts import Limits
 from afterword.capture.sweep import Capture, Sum
 from afterword.domain.events import Where
 from afterword.redact.redactor import Redactor
@@ -15,9 +17,18 @@ NOW_US = 1_790_000_000_000_000
 
 
 class Reading:
-    """A ledger that reads Claude Code and Codex stores below `root`; `restart` is a new process's view of it."""
+    """A ledger that reads the stores below `root`; `restart` is a new process's view of it."""
 
-    def __init__(self, root: Path, now_us: int = NOW_US, quiet_us: int = 600_000_000) -> None:
+    def __init__(
+        self,
+        root: Path,
+        now_us: int = NOW_US,
+        quiet_us: int = 600_000_000,
+        copy_max: int = 1 << 30,
+        env: dict[str, str] | None = None,
+    ) -> None:
+        self.copy_max = copy_max
+        self._env = env or {}
         self.root = root
         self.now_us = now_us
         self._quiet_us = quiet_us
@@ -28,8 +39,15 @@ class Reading:
         if hasattr(self, "ledger"):
             self.ledger.close()
         self.ledger = open_writer(self.root / "state", "box")
-        where = Where({}, self.root, "linux")
-        self.capture = Capture(self.ledger, REDACTOR, lambda: self.now_us, where, quiet_us=self._quiet_us)
+        where = Where(self._env, self.root, "linux")
+        self.capture = Capture(
+            self.ledger,
+            REDACTOR,
+            lambda: self.now_us,
+            where,
+            quiet_us=self._quiet_us,
+            limits=Limits(256 << 20, Reach(self.copy_max, self.root / "state")),
+        )
 
     def sweep(self, *, thorough: bool = False) -> Sum:
         return self.capture.sweep(thorough=thorough)

@@ -1,58 +1,24 @@
-"""Every sample store, read by the real program, gives what its `expected.json` says, in every way of reading."""
+"""Every sample store, read by the real program, gives what its `expected.json` says, also when it is read twice, when
+the full text is made again, and when the source is gone."""
 
-import json
+import shutil
 from pathlib import Path
-from typing import Any
 
-import pytest
-from homes import FIXTURES, Home
-
-LEFT_OUT = {
-    "claude-code": (),
-    # A compressed rollout and the prompt log are not read yet.
-    "codex": ("00d4", "00e5"),
-}
+from catalogue import SAMPLES, Entry, check, every_entry
+from homes import Home
 
 
-def expected(harness: str) -> list[dict[str, Any]]:
-    sessions = json.loads((FIXTURES / "harness" / harness / "expected.json").read_text())["sessions"]
-    return [session for session in sessions if not session["id"].endswith(LEFT_OUT[harness] or "-")]
-
-
-def check(home: Home, harness: str) -> None:
-    """Hold what `show --json` says of every session against the expectation."""
-    for wanted in expected(harness):
-        shown = home.json("show", wanted["id"])
-        session, items = shown["session"], shown["messages"]
-        speech = [item for item in items if item["kind"] in ("prompt", "reply") and not item["inherited"]]
-        live = [[item["role"], item["text"]] for item in speech if not item["abandoned"]]
-        commands = [item for item in items if item["kind"] == "command" and not item["inherited"]]
-        found = {
-            "messages": live,
-            "abandoned": [[item["role"], item["text"]] for item in speech if item["abandoned"]],
-            "commands": [[item["text"], item["exit_status"]] for item in commands],
-            "edited": list(dict.fromkeys(item["path"] for item in items if item["kind"] == "edit")),
-            "read": list(dict.fromkeys(item["path"] for item in items if item["kind"] == "read")),
-            "id": session["native_id"],
-            **{
-                name: session[name]
-                for name in ("cwd", "title", "model", "parent", "forked_from", "spawned_by", "compactions", "archived",
-                             "agent", "inherited")
-            },
-        }  # fmt: skip
-        assert {name: found[name] for name in wanted if name in found} == {
-            name: value for name, value in wanted.items() if name in found
-        }
-
-
-@pytest.mark.parametrize("harness", ["claude-code", "codex"])
-def test_sample_in_one_pass_twice_and_with_the_full_text_made_again(harness: str, tmp_path: Path) -> None:
+@every_entry
+def test_gold_and_twice_and_with_the_full_text_made_again(entry: Entry, tmp_path: Path) -> None:
     home = Home(tmp_path)
-    home.sample(harness)
+    home.env |= entry.variables(tmp_path)
+    entry.lay_out(tmp_path)
     home.run("up", "--once", "--settle", "0")
-    check(home, harness)
+    check(home, entry)
     vault, status = home.vault_bytes(), home.json("status")
     assert status["ledger"]["sections"] > 0
+    (sums,) = [one for one in home.json("sources")["sources"] if one["harness"] == entry.harness and one["present"]]
+    assert (sums["bad_lines"], sums["drift"], sums["problem"]) == (0, [], entry.problem)
     fingerprint = home.run("doctor", "--fingerprint").stdout
 
     home.run("up", "--once", "--settle", "0")
@@ -65,19 +31,36 @@ def test_sample_in_one_pass_twice_and_with_the_full_text_made_again(harness: str
     assert home.vault_bytes() == vault
     assert home.json("status") == status
     assert home.run("doctor", "--fingerprint").stdout == fingerprint
-    word = "importer" if harness == "codex" else "changelog"
-    assert home.json("search", word)["total"] > 1
+    assert home.json("search", entry.word)["total"] > 1
 
 
-@pytest.mark.parametrize("harness", ["claude-code", "codex"])
-def test_sample_survives_the_deletion_of_its_source(harness: str, tmp_path: Path) -> None:
+@every_entry
+def test_vanish(entry: Entry, tmp_path: Path) -> None:
     home = Home(tmp_path)
-    home.sample(harness)
+    home.env |= entry.variables(tmp_path)
+    entry.lay_out(tmp_path)
     home.run("up", "--once", "--settle", "0")
     fingerprint, vault = home.run("doctor", "--fingerprint").stdout, home.vault_bytes()
-    for path in tmp_path.glob(".c*/**/*.jsonl"):
-        path.unlink()
+    for store in (SAMPLES / entry.harness).iterdir():
+        if store.name in (".local", ".config"):
+            for inner in ("share/opencode", "Cursor"):
+                shutil.rmtree(tmp_path / store.name / inner, ignore_errors=True)
+        elif store.is_dir():
+            shutil.rmtree(tmp_path / store.name)
     home.run("up", "--once", "--settle", "0")
     assert home.run("doctor", "--fingerprint").stdout == fingerprint
     assert home.vault_bytes() == vault
-    check(home, harness)
+    check(home, entry)
+
+
+def test_what_was_undone_and_compacted_is_asked_for_by_the_samples() -> None:
+    """T-REWIND and T-COMPACT are held by the samples as long as these ask for them."""
+    from catalogue import CATALOGUE
+
+    asked = {entry.name: entry.wanted() for entry in CATALOGUE}
+    assert {name for name, wanted in asked.items() if any(session.get("abandoned") for session in wanted)} >= {
+        "claude-code", "codex", "gemini-cli", "grok-build",
+    }  # fmt: skip
+    assert {name for name, wanted in asked.items() if any(session.get("compactions") for session in wanted)} >= {
+        "claude-code", "codex",
+    }  # fmt: skip

@@ -5,21 +5,31 @@ import importlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, assert_never
+from typing import Any, assert_never, cast
 
 import msgspec
 
+from afterword.capture.tail.content import opened
 from afterword.domain.events import (
+    Assembler,
     BadLine,
     Decoded,
     Decoder,
+    Document,
     Drop,
     Facts,
     Finish,
     Item,
+    Key,
+    Message,
+    PartsReader,
+    Place,
+    Revert,
+    Rewind,
     Rollback,
     Row,
     Skipped,
+    Window,
 )
 from afterword.domain.ids import ItemId, item_id
 from afterword.domain.items import ExitStatus, Kind, SaidBy
@@ -43,6 +53,8 @@ class Member:
     owner: str | None
     node: str | None
     source: Path
+    place: tuple[int, int]
+    authority: int = 0
     hidden: bool = False
     abandoned: bool = False
 
@@ -75,19 +87,45 @@ class Model:
     skipped: list[str] = field(default_factory=list)
     keyless: int = 0
     path: Path = Path()
+    authority: int = 0
+    """That of the file being read."""
+    reverts: list[Revert] = field(default_factory=list)
+    standing: dict[ItemId, ItemId] = field(default_factory=dict)
+    """Positional key → what stands there now."""
+    messages: dict[str, int] = field(default_factory=dict)
+    """Message of the file being read → where it stands."""
+    at: int = 0
+    """The place of the line being read."""
 
     def open(self, path: Path) -> None:
         """A file is read from its start: what it gave before is replaced."""
         self.path = path
         self.nodes = {}
+        self.messages = {}
+        self.at = 0
         for session in self.sessions.values():
             session.members = {key: member for key, member in session.members.items() if member.source != path}
 
+    def _left_behind(self, session: str, member: Member) -> bool:
+        at_us = self.items[member.id].time_us
+        return any(
+            revert.session == session and member.place[0] >= revert.pos and at_us is not None and at_us < revert.time_us
+            for revert in self.reverts
+        )
+
     def line(self, decoded: Iterable[Decoded]) -> None:
         node: str | None = None
+        message: int | None = None
         repeated = False
-        for event in decoded:
+        self.at += 1000
+        for nth, event in enumerate(decoded):
             match event:
+                case Message():
+                    self.at += 1
+                    at = self.at if event.at is None else event.at
+                    message = self.messages.setdefault(event.node, at)
+                case Rewind():
+                    self._rewind(event)
                 case Row():
                     node = event.node
                     repeated = node in self.nodes
@@ -95,16 +133,24 @@ class Model:
                         self.nodes[node] = Node(event.parent, event.prompt, len(self.nodes))
                 case Item():
                     if not repeated:
-                        self._item(event, node)
+                        place = (self.at if message is None else message, nth if event.nth is None else event.nth)
+                        self._item(event, node, place)
                 case Finish():
-                    self.status[item_id(self.harness, event.kind.word, event.key)] = event.exit_status
+                    self.status[self._meant(event)] = event.exit_status
                 case Drop():
-                    its_id = item_id(self.harness, event.kind.word, event.key)
-                    self._session(event.session).members[its_id].hidden = True
+                    self._session(event.session).members[self._meant(event)].hidden = True
+                case Place():
+                    self.at = event.pos
+                case Revert():
+                    self.reverts.append(event)
+                    for member in self._session(event.session).members.values():
+                        member.abandoned |= self._left_behind(event.session, member)
                 case Rollback():
                     self._rollback(event)
                 case Facts():
                     self._facts(event)
+                case Window():
+                    pass
                 case BadLine():
                     self.bad.append(event.reason)
                 case Skipped():
@@ -116,18 +162,51 @@ class Model:
     def _session(self, native: str) -> Session:
         return self.sessions.setdefault(native, Session())
 
-    def _item(self, event: Item, node: str | None) -> None:
-        key = event.key
+    def _meant(self, event: Finish | Drop) -> ItemId:
+        its_id = item_id(self.harness, event.kind.word, event.key)
+        return self.standing.get(its_id, its_id) if event.positional else its_id
+
+    def _placed(self, event: Item) -> Key:
+        """The key of the row a positional item goes to; the row that stood there is abandoned."""
+        assert event.key is not None
+        base, generation = item_id(self.harness, event.kind.word, event.key), 0
+        while True:
+            key = (*event.key, f"~{generation}") if generation else event.key
+            its_id = item_id(self.harness, event.kind.word, key)
+            known = self.items.get(its_id)
+            if known is None or event.text.startswith(known.text):
+                break
+            generation += 1
+        old = self.standing.get(base)
+        members = self._session(event.session).members
+        if old in members and old != its_id:
+            members[old].abandoned = True
+        self.standing[base] = its_id
+        return key
+
+    def _rewind(self, event: Rewind) -> None:
+        cut = self.messages.get(event.node)
+        for session in self.sessions.values():
+            for member in session.members.values():
+                if member.source == self.path and (cut is None or member.place[0] >= cut):
+                    member.abandoned = True
+        self.messages = {node: at for node, at in self.messages.items() if cut is not None and at < cut}
+
+    def _item(self, event: Item, node: str | None, place: tuple[int, int]) -> None:
+        key = self._placed(event) if event.positional else event.key
         if key is None:
             self.keyless += 1
             key = ("keyless", self.keyless)
         its_id = item_id(self.harness, event.kind.word, key)
-        self.items[its_id] = event
+        known = self.items.get(its_id)
+        if not (event.lesser and known and len(known.text) > len(event.text)):
+            self.items[its_id] = event
         if event.exit_status is not None:
             self.status[its_id] = event.exit_status
         members = self._session(event.session).members
         if its_id not in members:
-            members[its_id] = Member(its_id, event.owner, node, self.path)
+            members[its_id] = Member(its_id, event.owner, node, self.path, place, self.authority)
+            members[its_id].abandoned = event.abandoned or self._left_behind(event.session, members[its_id])
 
     def _facts(self, event: Facts) -> None:
         session = self._session(event.session)
@@ -194,9 +273,10 @@ class Model:
         inherited = self.inherited(native)
         out: dict[str, Any] = {"messages": [], "abandoned": [], "commands": [], "edited": [], "read": []}
         out["compactions"] = out["inherited"] = 0
-        for member in session.members.values():
+        top = max((member.authority for member in session.members.values()), default=0)
+        for member in sorted(session.members.values(), key=lambda member: member.place):
             item = self.items[member.id]
-            if member.hidden:
+            if member.hidden or member.authority < top:
                 continue
             spoken = {Kind.PROMPT: "user", Kind.REPLY: "assistant"}.get(item.kind)
             if member.id in inherited:
@@ -238,17 +318,38 @@ Feed = Callable[[Model, Decoder, Path, list[bytes]], None]
 def plain(model: Model, decoder: Decoder, path: Path, lines: list[bytes]) -> None:
     model.open(path)
     state = decoder.start(path)
-    for line in lines:
-        model.line(decoder.decode(line, state, fingerprint))
+    for unit in _units(decoder, lines):
+        for decoded in _decoded(decoder, unit, state):
+            model.line(decoded)
 
 
 def through_json(model: Model, decoder: Decoder, path: Path, lines: list[bytes]) -> None:
     """The state is written and read again after every line."""
     model.open(path)
     state = decoder.start(path)
-    for line in lines:
+    for unit in _units(decoder, lines):
         state = msgspec.json.decode(msgspec.json.encode(state), type=decoder.state_type)
-        model.line(decoder.decode(line, state, fingerprint))
+        for decoded in _decoded(decoder, unit, state):
+            model.line(decoded)
+
+
+def _units(decoder: Decoder, lines: list[bytes]) -> list[list[bytes]]:
+    """Lines that are decoded together."""
+    units: list[list[bytes]] = []
+    ends = getattr(decoder, "ends_unit", None)
+    for line in lines:
+        if units and ends and not ends(units[-1][-1], line):
+            units[-1].append(line)
+        else:
+            units.append([line])
+    return units
+
+
+def _decoded(decoder: Decoder, unit: list[bytes], state: Any) -> list[list[Decoded]]:
+    if hasattr(decoder, "decode_unit"):
+        assembler = cast("Assembler", decoder)
+        return [decoded for _, decoded in assembler.decode_unit(unit, state, fingerprint)]
+    return [decoder.decode(line, state, fingerprint) for line in unit]
 
 
 def twice(model: Model, decoder: Decoder, path: Path, lines: list[bytes]) -> None:
@@ -260,8 +361,19 @@ def twice(model: Model, decoder: Decoder, path: Path, lines: list[bytes]) -> Non
 def read_store(decoder: Decoder, root: Path, feed: Feed = plain) -> Model:
     model = Model(decoder.name)
     for found in decoder.sources(root):
-        if not found.problem:
-            feed(model, decoder, found.path, found.path.read_bytes().splitlines())
+        if found.problem:
+            continue
+        model.authority = found.authority
+        if found.reader == "lines":
+            with opened(found.path) as content:
+                feed(model, decoder, found.path, content.pread(1 << 24, 0).splitlines())
+            continue
+        reader = cast("PartsReader", decoder)
+        document = Document(found.path, found.path.read_bytes())
+        for part in reader.parts(document, {}):
+            model.open(found.path)
+            for decoded in reader.events(document, part, fingerprint):
+                model.line(decoded)
     return model
 
 

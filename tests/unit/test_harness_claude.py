@@ -563,3 +563,28 @@ def test_state_is_small_and_holds_no_text() -> None:
     kept = msgspec.json.encode(state)
     assert secret.encode() not in kept
     assert len(kept) < 100_000
+
+
+def test_the_agents_version_and_the_stores_folder_are_told_once_and_when_they_change() -> None:
+    decoder = load("claude_code")
+    state = decoder.start(Path(f"/h/.claude/projects/-srv-orchard-api/{S}.jsonl"))
+    rows = [
+        user("u1", None, "One.", version="2.1.100"),
+        user("u2", "u1", "Two.", version="2.1.100"),
+        user("u3", "u2", "Three.", version="2.2.0"),
+        user("u4", "u3", "Four.", version="9" * 500),
+    ]
+    told = [
+        (event.version, event.folder)
+        for made in rows
+        for event in decoder.decode(json.dumps(made).encode(), state, fingerprint)
+        if isinstance(event, Facts)
+    ]
+    assert told == [("2.1.100", "-srv-orchard-api"), ("2.2.0", None), ("9" * 40, None)]
+    agent = decoder.start(Path(f"/h/.claude/projects/-srv-x/{S}/subagents/workflows/run/agent-2.jsonl"))
+    (facts,) = [
+        event
+        for event in decoder.decode(json.dumps(user("x1", None, "Go.")).encode(), agent, fingerprint)
+        if isinstance(event, Facts)
+    ]
+    assert facts.folder == "-srv-x"

@@ -584,3 +584,52 @@ def test_state_is_small_and_holds_no_text() -> None:
     kept = msgspec.json.encode(state)
     assert secret.encode() not in kept
     assert len(kept) < 60_000
+
+
+def test_a_paginated_thread_says_where_its_lines_stand_and_where_it_goes_on() -> None:
+    from afterword.domain.events import Facts, Place, Revert
+
+    decoder = load("codex")
+    state = decoder.start(Path(PATH))
+    base = {"thread_id": T, "end_ordinal_exclusive": 7}
+    lines = [
+        meta(T, history_mode="paginated", history_base=base, cli_version="0.153.0") | {"ordinal": 0},
+        completed("t1", "UserMessage", id="i1", content=[{"type": "text", "text": "Hi."}]) | {"ordinal": 1},
+        completed("t1", "AgentMessage", id="i2", content=[{"type": "Text", "text": "Hello."}]) | {"ordinal": 1},
+        event("token_count") | {"ordinal": -5},
+        event("token_count"),
+    ]
+    events = [decoder.decode(json.dumps(made).encode(), state, fingerprint) for made in lines]
+    places = [[each.pos for each in row if isinstance(each, Place)] for row in events]
+    assert places == [[7 << 20], [8 << 20], [(8 << 20) + 1], [], []]
+    assert [each for each in events[0] if isinstance(each, Revert)] == [Revert(T, 7 << 20, 1772618400000000)]
+    (facts,) = [each for each in events[0] if isinstance(each, Facts)]
+    assert (facts.version, facts.forked_from) == ("0.153.0", None)
+    # A legacy rollout is ordered by its bytes.
+    state = decoder.start(Path(PATH))
+    assert not any(
+        isinstance(each, Place)
+        for each in decoder.decode(json.dumps(meta() | {"ordinal": 3}).encode(), state, fingerprint)
+    )
+
+
+def test_the_log_of_prompts_is_keyed_by_session_second_and_number() -> None:
+    rows = [
+        {"session_id": "a", "ts": 1770000000, "text": "One."},
+        {"session_id": "b", "ts": 1770000000, "text": "Two."},
+        {"session_id": "a", "ts": 1770000000, "text": "Three."},
+        {"conversation_id": "a", "ts": 1770000009.5, "text": "Four."},
+        {"session_id": "a", "ts": 1770000010, "text": "  "},
+        {"session_id": "a", "ts": "soon", "text": "Five."},
+        {"ts": 1770000011, "text": "Nobody's."},
+    ]
+    model = read_lines("codex", rows, "/h/.codex/history.jsonl")
+    assert [i.key for i in model.items.values()] == [
+        ("a", "log", 1770000000, 0),
+        ("b", "log", 1770000000, 0),
+        ("a", "log", 1770000000, 1),
+        ("a", "log", 1770000009, 0),
+        ("a", "log", 0, 0),
+    ]
+    assert [i.time_us for i in model.items.values()][3:] == [1770000009500000, None]
+    assert {i.said_by for i in model.items.values()} == {SaidBy.PERSON}

@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -24,14 +25,13 @@ def roots(harness: str, platform: str = "linux", **env: str) -> list[str]:
 def test_the_table_names_eight_and_loads_each() -> None:
     names = ["claude-code", "codex", "opencode", "cursor", "gemini-cli", "aider", "antigravity", "grok-build"]
     assert [harness.name for harness in HARNESSES] == names
-    assert [harness.name for harness in HARNESSES if harness.reads] == ["claude-code", "codex"]
     for harness in HARNESSES:
-        decoder: Decoder = harness.load()
-        assert (decoder.name, decoder.label) == (harness.name, harness.label)
-        state = decoder.start(Path("/x/y.jsonl"))
-        assert isinstance(state, decoder.state_type)
-        if not harness.reads:
-            assert list(decoder.sources(Path("/"))) == []
+        agent = harness.load()
+        assert (agent.name, agent.label) == (harness.name, harness.label)
+        assert hasattr(agent, "decode") or hasattr(agent, "parts")
+        if hasattr(agent, "decode"):
+            decoder = cast("Decoder", agent)
+            assert isinstance(decoder.start(Path("/x/y.jsonl")), decoder.state_type)
 
 
 @pytest.mark.parametrize(
@@ -147,13 +147,13 @@ def test_codex_sources(tmp_path: Path) -> None:
         _touch(tmp_path / "archived_sessions" / name)
     _touch(tmp_path / "session_index.jsonl")
     _touch(tmp_path / "history.jsonl")
-    compressed = "compressed rollouts are not read yet"
     assert _listed("codex", tmp_path) == [
         ("sessions/rollout-2025-01-01-x.json", "rollouts of the first format (.json) are not read"),
         ("sessions/2026/03/04/rollout-2026-03-04T10-00-00-a.jsonl", ""),
-        ("sessions/2026/03/04/rollout-2026-03-04T11-00-00-c.jsonl.zst", compressed),
+        ("sessions/2026/03/04/rollout-2026-03-04T11-00-00-c.jsonl.zst", ""),
         ("sessions/2026/03/04/rollout-2026-03-04T12-00-00-b.jsonl", ""),
         ("archived_sessions/rollout-2026-01-01T00-00-00-d.jsonl", ""),
+        ("history.jsonl", ""),
         ("session_index.jsonl", ""),
     ]
 

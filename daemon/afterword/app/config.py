@@ -11,7 +11,7 @@ import msgspec
 
 from afterword.domain.clock import SECOND_US
 from afterword.domain.errors import UsageError, UserError
-from afterword.domain.settings import Settings, duration_us, period_us
+from afterword.domain.settings import Settings, duration_us, period_us, size_bytes
 from afterword.store.files import private_folder, replace
 
 _RESERVED = ("AFTERWORD_NOW", "AFTERWORD_FAULT", "AFTERWORD_CONFIG")
@@ -86,6 +86,9 @@ def _check(settings: Settings, places_of: Mapping[str, str]) -> None:
         length_us = duration_us(getattr(getattr(settings, section), key), f"{places_of.get(name, name)}: {name}")
         if name == "capture.sweep" and length_us < SECOND_US:
             raise UsageError(f"{places_of.get(name, name)}: {name} is under a second", "write it like 60s")
+    for name in ("document_max", "copy_max"):
+        at = f"capture.{name}"
+        size_bytes(getattr(settings.capture, name), f"{places_of.get(at, at)}: {at}")
     period_us(settings.compile.every, f"{places_of.get('compile.every', 'compile.every')}: compile.every")
     day_starts_at_min(settings, places_of.get("vault.day_starts_at", ""))
 

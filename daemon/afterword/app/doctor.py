@@ -11,12 +11,14 @@ import msgspec
 from afterword.app import setup
 from afterword.app.config import Config
 from afterword.app.reading import redactor
+from afterword.app.retention import SOON_DAYS, leaving
+from afterword.app.status import drift_words
 from afterword.capture.sweep import StoreView
 from afterword.domain.errors import AfterwordError
 from afterword.index import scripts
 from afterword.index.standing import SIGNATURES, standing
 from afterword.store import fulltext
-from afterword.store.ledger import masked, rescrub, sources, views
+from afterword.store.ledger import drift, masked, rescrub, sources, views
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.notes import card_problem, read_card
 
@@ -40,6 +42,7 @@ class Context(msgspec.Struct, frozen=True):
     config: Config
     ledger: Ledger | None
     views: list[StoreView]
+    now_us: int
     unreadable: Exception | None = None
     """Why a ledger that is there cannot be opened."""
 
@@ -80,7 +83,9 @@ def _stores(at: Context) -> Finding:
     present = [view for view in at.views if view.present]
     if not any(view.reads for view in present):
         return Finding(
-            "note", "no store of Claude Code or Codex was found", "set AFTERWORD_CLAUDE_ROOT if it lies elsewhere"
+            "note",
+            "no agent's store was found",
+            "set AFTERWORD_<AGENT>_ROOT (AFTERWORD_CLAUDE_ROOT, AFTERWORD_CODEX_ROOT, …) if it lies elsewhere",
         )
     problems = [f"{f.path}: {f.problem}" for view in present for f in view.found if f.problem]
     if at.ledger:
@@ -93,6 +98,29 @@ def _stores(at: Context) -> Finding:
     later = [view.label for view in present if not view.reads]
     more = f"; not read yet: {', '.join(later)}" if later else ""
     return Finding("ok", "stores: " + ", ".join(v.label for v in present if v.reads) + more)
+
+
+def _retention(at: Context) -> Finding:
+    """Agents delete their transcripts; what was taken in stays here."""
+    rows = leaving(at.ledger, at.views, at.now_us)
+    if not rows:
+        return Finding("ok", "no agent here deletes its transcripts by itself")
+    words = [f"{one.root} keeps {one.days} days, {one.files:,} files leave within {SOON_DAYS}" for one in rows]
+    unread = sum(one.unread for one in rows)
+    if unread:
+        said = f"{'; '.join(words)}; {unread:,} of them are not taken in yet"
+        return Finding("note", said, "run `afterword up --once`: what is taken in stays")
+    return Finding("ok", "; ".join(words) + "; all of it is taken in and stays")
+
+
+def _formats(at: Context) -> Finding:
+    odd = drift.report(at.ledger) if at.ledger else []
+    if not odd:
+        return Finding("ok", "every record of a known agent is of a known type")
+    words = "; ".join(f"{one.harness}, {said}" for one in odd for said in drift_words(one))
+    return Finding(
+        "note", words, "`afterword sources --explain FILE` shows what is read of a file, scrubbed: please report it"
+    )
 
 
 def _text(at: Context) -> Finding:
@@ -169,6 +197,8 @@ CHECKS: tuple[tuple[str, Callable[[Context], Finding]], ...] = (
     ("ledger", _ledger),
     ("vault", _vault),
     ("stores", _stores),
+    ("formats", _formats),
+    ("retention", _retention),
     ("full text", _text),
     ("meaning", _meaning),
     ("redaction", _redaction),

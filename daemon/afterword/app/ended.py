@@ -66,8 +66,9 @@ def _unseen(program: "Program", event: spool.Spooled) -> bool:
 def _rows(program: "Program", event: spool.Spooled) -> set[int]:
     """The session an event is about, by the store its transcript lies in, else by its id alone."""
     path = Path(event.transcript)
-    harness = program.capture.belongs(path) if event.transcript else None
-    if harness is not None and program.capture.read(harness, path):
+    found = program.capture.belongs(path) if event.transcript else None
+    harness = found[0] if found else None
+    if found and program.capture.read(*found):
         program.text.catch_up()
         program.note_capture()
     native = program.redactor.redact(event.session)

@@ -13,11 +13,13 @@ from afterword.app.ended import ended
 from afterword.app.indexing import Indexing
 from afterword.app.reading import redactor, where
 from afterword.app.ready import Ready
+from afterword.capture.database import Reach
+from afterword.capture.parts import Limits
 from afterword.capture.sweep import Capture, Progress, Sum
 from afterword.compile.extractive import Extractive
 from afterword.compile.flush import Flush
 from afterword.domain.clock import Clock, Zones, clock_from
-from afterword.domain.settings import duration_us
+from afterword.domain.settings import duration_us, size_bytes
 from afterword.domain.slugs import slug
 from afterword.redact.logs import install
 from afterword.store.fulltext import FullText
@@ -56,6 +58,10 @@ class Program:
             self.clock,
             where(config, env),
             quiet_us=duration_us(settings.capture.quiet),
+            limits=Limits(
+                size_bytes(settings.capture.document_max),
+                Reach(size_bytes(settings.capture.copy_max), config.places.state),
+            ),
         )
         self.vault = config.vault
         card = read_card(self.vault) if self.vault else None

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from afterword.domain.articles import Current, name_key
-from afterword.domain.slugs import project_of, slug
+from afterword.domain.slugs import slug
 from afterword.redact.exits import leave
 from afterword.redact.redactor import Redactor
 from afterword.store import contexts
@@ -66,11 +66,11 @@ class Ready:
                 for project in each.article.projects:
                     by_project.setdefault(project, []).append(each)
         found = {}
-        for folder in sessions.folders(self._ledger, _CHECKOUTS_MAX):
+        for folder, project in sessions.folders(self._ledger, _CHECKOUTS_MAX):
             path = Path(folder)
             if path.is_absolute() and path.is_dir():
                 checkout = contexts.checkout_of(path)
-                mine = by_project.get(slug(project_of(str(checkout))))
+                mine = by_project.get(slug(project))
                 if mine:
                     found[checkout] = _text(mine, {uid: file.path for uid, file in files.items()})
         return found

@@ -11,7 +11,6 @@ from afterword.app.show import Whole, find
 from afterword.domain.clock import format_rfc3339, parse_rfc3339
 from afterword.domain.errors import UsageError
 from afterword.domain.items import KIND_BY_WORD, ROLE_OF
-from afterword.domain.slugs import project_of
 from afterword.index.hybrid import Mode, Result, Results
 from afterword.index.search import Filters
 from afterword.store.ledger.ledger import Ledger
@@ -114,12 +113,14 @@ def session_fields(found: Whole) -> dict[str, Any]:
             "id": session.id,
             "harness": session.harness,
             "native_id": session.shown_native,
-            "project": project_of(facts.cwd),
+            "project": facts.project,
             "cwd": facts.cwd or None,
+            "checkout": facts.root or None,
             "title": facts.title or None,
             "model": facts.model or None,
             "branch": facts.branch or None,
             "agent": facts.agent or None,
+            "version": facts.version or None,
             "started": _rfc(session.started_us),
             "updated": _rfc(session.updated_us),
             "parent": facts.parent or None,

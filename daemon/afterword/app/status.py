@@ -1,5 +1,6 @@
 """What is going on: one screen for a person, one object for a script."""
 
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -9,7 +10,7 @@ from afterword.app.indexing import index_status
 from afterword.capture.sweep import StoreView
 from afterword.domain.clock import format_rfc3339
 from afterword.store import lock
-from afterword.store.ledger import article_files, jobs, sources, views
+from afterword.store.ledger import article_files, drift, jobs, sources, views
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.notes import read_card
 
@@ -28,6 +29,8 @@ def status(config: Config, ledger: Ledger, stores: list[StoreView]) -> dict[str,
                 "harness": view.harness,
                 "path": str(root),
                 "mode": _mode(ledger, str(root), running=holder is not None) if view.reads else "not read yet",
+                "files": sum(not found.problem for found in view.found if found.path.is_relative_to(root)),
+                "problem": _problem(ledger, view, root),
             }
             for view in stores
             for root in view.present
@@ -55,6 +58,13 @@ def _mode(ledger: Ledger, root: str, *, running: bool) -> str:
     return found if isinstance(found, str) else "idle"
 
 
+def _problem(ledger: Ledger, view: StoreView, root: Path) -> str | None:
+    """What could not be read in a root."""
+    said = {found.problem for found in view.found if found.problem and found.path.is_relative_to(root)}
+    said |= {s.problem for s in sources.every(ledger, view.harness) if s.problem and s.path.startswith(str(root))}
+    return "; ".join(sorted(said)) or None
+
+
 class SourceSum(msgspec.Struct, frozen=True):
     """One harness in `sources --json`."""
 
@@ -66,20 +76,26 @@ class SourceSum(msgspec.Struct, frozen=True):
     messages: int
     bad_lines: int
     skipped: int
+    drift: list[drift.Drift]
+    """Where the agent writes what this version does not know, by the agent's version."""
     problem: str | None
 
 
 def source_sums(ledger: Ledger | None, stores: list[StoreView]) -> list[SourceSum]:
     """What every harness has on this machine, and what was read of it."""
     sums = []
+    odd = drift.report(ledger) if ledger else []
     for view in stores:
         read = list(sources.every(ledger, view.harness)) if ledger else []
         messages = views.message_count(ledger, view.harness) if ledger else 0
+        bad, left_out = sources.unread(ledger, view.harness) if ledger else (0, 0)
         problems = sorted({f.problem for f in view.found if f.problem} | {s.problem for s in read if s.problem})
         if view.present and not view.reads:
             problems = ["not read yet"]
-        elif view.reads and read and not messages and not problems:
+        elif ledger and view.reads and not messages and not problems and sources.hold_talk(ledger, view.harness):
             problems = ["files were found, but no message in them could be read"]
+        drifted = [one for one in odd if one.harness == view.harness]
+        problems += [words for one in drifted for words in drift_words(one)]
         sums.append(
             SourceSum(
                 harness=view.harness,
@@ -88,9 +104,24 @@ def source_sums(ledger: Ledger | None, stores: list[StoreView]) -> list[SourceSu
                 files=sum(not f.problem for f in view.found),
                 sessions=views.session_count(ledger, view.harness) if ledger else 0,
                 messages=messages,
-                bad_lines=sum(s.bad for s in read),
-                skipped=sum(s.skipped for s in read) + sum(bool(f.problem) for f in view.found),
+                bad_lines=bad,
+                skipped=left_out + sum(bool(f.problem) for f in view.found),
+                drift=drifted,
                 problem="; ".join(problems) or None,
             )
         )
     return sums
+
+
+def drift_words(one: drift.Drift) -> list[str]:
+    """What is odd about a version of an agent, one sentence each."""
+    version = f"version {one.version}" if one.version else "an unnamed version"
+    words = []
+    if one.unknown:
+        kinds = ", ".join(f"{name} ({amount:,})" for name, amount in list(one.unknown.items())[:5])
+        more = f" and {len(one.unknown) - 5} more" if len(one.unknown) > 5 else ""
+        words.append(f"{version} writes records of an unknown type: {kinds}{more}")
+    if one.silent:
+        files = "one file" if one.silent == 1 else f"{one.silent:,} files"
+        words.append(f"{version}: {files}, but no message in them could be read")
+    return words

@@ -5,22 +5,52 @@ hash somebody else could test guesses on.
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import assert_never
 
 import msgspec
 
+from afterword.capture.places import Places
+from afterword.capture.project import remembered_root
 from afterword.domain.clock import DAY_US
-from afterword.domain.events import BadLine, Decoded, Drop, Facts, Finish, Item, Key, Rollback, Row, Skipped
+from afterword.domain.events import (
+    BadLine,
+    Decoded,
+    Drop,
+    Facts,
+    Finish,
+    Item,
+    Key,
+    Message,
+    Place,
+    Revert,
+    Rewind,
+    Rollback,
+    Row,
+    Skipped,
+    Window,
+)
 from afterword.domain.ids import ItemId, item_id
 from afterword.domain.items import Kind, SaidBy, Time
 from afterword.redact.redactor import Redactor
-from afterword.store.ledger import sessions, sources
+from afterword.redact.text import Redacted
+from afterword.store.ledger import drift, sessions, sources
+from afterword.store.ledger.copies import Copies
+from afterword.store.ledger.generations import Generations, Ids
 from afterword.store.ledger.items import NewItem, State, Writer
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.ledger.tree import Placed, Tree
 
 _YEAR_2000_US = 946_684_800_000_000
 _SESSIONS_REMEMBERED = 32
+_REVERTS_MAX = 200
+UNKNOWN_REWIND = "a rewind to a message that is not there abandoned everything before it"
+_LAST_WINS = ("branch", "model", *sessions.PLAIN)
+
+
+def _guessed(cwd: str) -> bool:
+    """Whether a working folder is only a name that was made from its path: a path stands instead once one is given."""
+    return "/" not in cwd and "\\" not in cwd
 
 
 class Memory(msgspec.Struct):
@@ -28,6 +58,12 @@ class Memory(msgspec.Struct):
 
     last_us: dict[str, int] = {}
     """Session row → time of the last item, for items that come without one."""
+    version: str = ""
+    """The agent's, as said last."""
+    counted: int = 0
+    """The last line whose troubles were counted; a line may be read several times before the position passes it."""
+    copied: dict[str, list[int]] = {}
+    """How far the session that one was forked from is matched: see `copies`."""
 
 
 class Intake:
@@ -46,74 +82,141 @@ class Intake:
         self._ledger = ledger
         self._redactor = redactor
         self._source = source
-        self._writer = Writer(ledger, source.row, source.at.generation, changed_us)
+        self._writer = Writer(ledger, source.row, source.at.generation, changed_us, source.authority)
+        self._places = Places(Generations(ledger, source.row, source.at.generation), self._writer)
+        self._copies = Copies(ledger, memory.copied)
+        self._again = False
+        self._window: int | None = None
         self._tree = Tree(ledger, source.row)
         self._now_us = now_us
         self._memory = memory
         self._rows: dict[str, int] = {}
         self._facts: dict[int, sessions.SessionFacts] = {}
         self._facts_read: dict[int, bytes] = {}
-        self._drift: dict[str, int] = {}
+        self._drift: dict[tuple[str, str], int] = {}
         self.new_items = 0
 
     def start_over(self) -> None:
-        """The source is about to be read again from its start."""
+        """The source is about to be read again from its start, and to its end."""
+        self._again = True
         self._tree.clear()
         sources.reset_counts(self._ledger, self._source.row)
+
+    def open_unit(self) -> None:
+        """What comes now is decoded again, with what follows, when the file has grown."""
+        self._writer.open = True
+
+    def resume(self, since: int, last_us: dict[str, int]) -> None:
+        """Everything from record `since` on is about to be read again; before it all is as it was, and `last_us` has
+        the time of the last item there by its session."""
+        self._again = True
+        self._writer.go_back(since)
+        sources.reset_counts(self._ledger, self._source.row)
+        for native, time_us in last_us.items():
+            self._time(time_us, self._session(native))
 
     def line(self, decoded: Sequence[Decoded], pos: int, line_number: int) -> None:
         """Take in what one line gave."""
         placed: Placed | None = None
+        message: int | None = None
+        messages = 0
+        counted = line_number <= self._memory.counted
+        self._memory.counted = max(self._memory.counted, line_number)
         for sub, event in enumerate(decoded):
             match event:
+                case Message():
+                    message = self._tree.message(event.node, pos + messages if event.at is None else event.at)
+                    messages += 1
                 case Row():
                     placed = self._tree.place(event.node, event.parent, pos, event.prompt)
                     if placed.rewound:
                         self._writer.abandon_turns(placed.rewound)
                 case Item():
                     if not (placed and placed.repeated):
-                        self._item(event, (pos, sub), placed)
+                        at = pos if message is None else message
+                        nth = sub if event.nth is None else event.nth
+                        self._item(event, (at, nth), placed, message=message is not None)
                 case Finish():
-                    self._writer.finish(self._id(event.kind, event.key), event.exit_status)
+                    self._writer.finish(self._meant(event), event.exit_status)
                 case Drop():
-                    self._writer.hide(self._session(event.session), self._id(event.kind, event.key))
+                    self._writer.hide(self._session(event.session), self._meant(event))
+                case Place():
+                    pos = event.pos
+                case Revert():
+                    self._revert(event)
                 case Rollback():
                     self._writer.rollback(self._session(event.session), event.turns, pos)
+                case Rewind():
+                    self._rewind(event, pos, None if counted else line_number)
+                case Window():
+                    self._window = event.at
                 case Facts():
                     self._learn(event)
                 case BadLine():
-                    sources.count_trouble(self._ledger, self._source.row, line_number, event.reason, bad=True)
+                    if not counted:
+                        sources.count_trouble(self._ledger, self._source.row, line_number, event.reason, bad=True)
                 case Skipped():
-                    self._drift[event.record_type] = self._drift.get(event.record_type, 0) + 1
+                    if not counted:
+                        unknown = (self._memory.version, event.record_type)
+                        self._drift[unknown] = self._drift.get(unknown, 0) + 1
                 case _:
                     assert_never(event)
 
+    def _rewind(self, event: Rewind, pos: int, line_number: int | None) -> None:
+        stood = self._tree.cut(event.node, pos)
+        if stood is None and line_number is not None:
+            sources.count_trouble(self._ledger, self._source.row, line_number, UNKNOWN_REWIND, bad=False)
+        self._writer.rewind(stood)
+
     def oversized(self, session: str, size: int, head: bytes, pos: int, line_number: int) -> None:
         """Note a line that was too long to read: a `meta` item of its size, found again by a hash of its head."""
-        sources.count_trouble(
-            self._ledger, self._source.row, line_number, f"a line of {size:,} bytes was left out", bad=False
-        )
+        self.left_out(line_number, f"a line of {size:,} bytes was left out")
         note = Item(session, None, Kind.META, f"[left out: a line of {size:,} bytes]", None, SaidBy.MACHINE)
         self._item(note, (pos, 0), None, b"%d " % size + head)
+
+    def left_out(self, line_number: int, reason: str) -> None:
+        """Count something that was not read, by the line it stands at or begins with."""
+        sources.count_trouble(self._ledger, self._source.row, line_number, reason, bad=False)
 
     def close(self, *, whole: bool) -> None:
         """Settle what changed. `whole`: the source was read from its start to its end, so what it no longer shows
         is abandoned."""
+        self._places.settle()
+        if not self._again:
+            self._writer.forget_open()
         if whole:
-            self._writer.vanish()
+            self._writer.vanish(self._window)
         for row, facts in self._facts.items():
             encoded = msgspec.json.encode(facts)
             if encoded != self._facts_read[row]:
                 sessions.set_facts(
                     self._ledger, row, self._redactor.document(msgspec.to_builtins(facts), plain=sessions.PLAIN)
                 )
-        for record_type, count in self._drift.items():
-            sources.count_drift(self._ledger, self._source.harness, self._redactor.redact(record_type[:60]), count)
+        for (version, record_type), count in self._drift.items():
+            said = self._redactor.redact(version or self._memory.version), self._redactor.redact(record_type[:60])
+            drift.count(self._ledger, self._source.row, *said, count)
         self._writer.settle()
         self.new_items = self._writer.new_items
 
     def _id(self, kind: Kind, key: Key) -> ItemId:
         return item_id(self._source.harness, kind.word, key)
+
+    def _ids(self, kind: Kind, key: Key) -> Ids:
+        """The ids of a positional key's generations; the first is the plain key's."""
+        made: list[ItemId] = []
+
+        def its(generation: int) -> ItemId:
+            while len(made) <= generation:
+                made.append(self._id(kind, (*key, f"~{len(made)}") if made else key))
+            return made[generation]
+
+        return its
+
+    def _meant(self, event: Finish | Drop) -> ItemId:
+        """The id of the earlier item that an event is about."""
+        if event.positional:
+            return self._places.current(self._session(event.session), self._ids(event.kind, event.key))
+        return self._id(event.kind, event.key)
 
     def _session(self, native: str) -> int:
         row = self._rows.get(native)
@@ -123,37 +226,59 @@ class Intake:
             self._rows[native] = row
         return row
 
-    def _item(self, event: Item, place: tuple[int, int], placed: Placed | None, raw: bytes | None = None) -> None:
+    def _item(
+        self,
+        event: Item,
+        place: tuple[int, int],
+        placed: Placed | None,
+        raw: bytes | None = None,
+        *,
+        message: bool = False,
+    ) -> None:
         session = self._session(event.session)
         time_us, time_flag = self._time(event.time_us, session)
         text = self._redactor.redact(event.text)
-        fresh_print: bytes | None = None
-        if event.key is not None:
-            its_id = self._id(event.kind, event.key)
-        else:
-            its_id, fresh_print = self._keyless(event, session, time_us, raw)
-        row = self._writer.item(
-            NewItem(
-                id=its_id,
-                kind=event.kind,
-                said_by=event.said_by,
-                text=text,
-                time_us=time_us,
-                time_flag=time_flag,
-                given_us=event.time_us if time_flag is Time.ODD else None,
-                path=self._redactor.redact(event.path) if event.path else None,
-                exit_status=event.exit_status,
-            ),
-            session,
+        ids = self._ids(event.kind, event.key or ())
+        new = NewItem(
+            id=ids(0),
+            kind=event.kind,
+            said_by=event.said_by,
+            text=text,
+            time_us=time_us,
+            time_flag=time_flag,
+            given_us=event.time_us if time_flag is Time.ODD else None,
+            path=self._redactor.redact(event.path) if event.path else None,
+            exit_status=event.exit_status,
+            lesser=event.lesser,
         )
-        if fresh_print:
-            self._writer.remember_keyless(session, fresh_print, row)
-        state = State.ABANDONED if placed and placed.dead else State.LIVE
-        self._writer.member(session, row, place, placed.turn if placed else None, state)
+        copied = self._copied(event, session, text) if event.copy_of else None
+        if copied:
+            row = self._writer.item(msgspec.structs.replace(new, id=copied), session)
+            self._writer.member(session, row, place, None, State.LIVE, message=True)
+        elif event.positional and event.key is not None:
+            row, replaced = self._places.put(new, session, ids, place, whole=self._again)
+            if event.rewinds and (replaced or self._writer.stands_at(place[0], row)):
+                self._writer.rewind(place[0], row)
+        else:
+            fresh_print: bytes | None = None
+            if event.key is None:
+                its_id, fresh_print = self._keyless(event, session, time_us, raw)
+                new = msgspec.structs.replace(new, id=its_id)
+            row = self._writer.item(new, session)
+            if fresh_print:
+                self._writer.remember_keyless(session, fresh_print, row)
+            left = event.abandoned or (placed and placed.dead) or self._facts_of(session).reverted(place[0], time_us)
+            state = State.ABANDONED if left else State.LIVE
+            self._writer.member(session, row, place, placed.turn if placed else None, state, message=message)
         if event.kind is Kind.PROMPT and event.said_by is SaidBy.PERSON:
-            facts = self._facts_of(session)
-            if not facts.title_rank and not facts.title:
-                facts.title = sessions.title_of(text)
+            self._name_by(sessions.title_of(text), session, row)
+
+    def _name_by(self, prompt: str, session: int, row: int) -> None:
+        """A session without a title goes by its first prompt, also when that was not all there at first."""
+        facts = self._facts_of(session)
+        grown = bool(facts.title) and prompt != facts.title and prompt.startswith(facts.title)
+        if not facts.title_rank and (not facts.title or (grown and self._writer.first_prompt(session) == row)):
+            facts.title = prompt
 
     def _time(self, given: int | None, session: int) -> tuple[int, Time]:
         """The time an item is filed under, and how far it can be trusted."""
@@ -174,8 +299,7 @@ class Intake:
         return filed, Time.DERIVED if given is None else Time.ODD
 
     def _sane(self, at_us: int | None) -> bool:
-        """Whether a time may be a session's: not 1970, not in the future."""
-        return at_us is not None and _YEAR_2000_US <= at_us <= self._now_us + DAY_US
+        return sane(at_us, self._now_us)
 
     def _keyless(self, event: Item, session: int, time_us: int, raw: bytes | None) -> tuple[ItemId, bytes | None]:
         """The id of an item without a key: its row by a keyed hash of the raw item, else the next free number.
@@ -194,6 +318,16 @@ class Intake:
             number += 1
         return its_id, raw_print
 
+    def _copied(self, event: Item, session: int, text: Redacted) -> ItemId | None:
+        """The item of the session it was forked from that an item is a copy of."""
+        assert event.copy_of is not None
+        assert event.key is not None
+        own = self._ids(event.kind, event.key)
+        if self._places.holds(session, own, text) if event.positional else self._writer.taken(own(0)):
+            return None
+        origin = sessions.known_row(self._ledger, self._source.harness, event.copy_of)
+        return None if origin is None else self._copies.find(session, origin, event.kind, text)
+
     def _facts_of(self, session: int) -> sessions.SessionFacts:
         facts = self._facts.get(session)
         if facts is None:
@@ -201,19 +335,46 @@ class Intake:
             self._facts_read[session] = msgspec.json.encode(facts)
         return facts
 
+    def _revert(self, event: Revert) -> None:
+        session = self._session(event.session)
+        facts = self._facts_of(session)
+        if (event.pos, event.time_us) not in facts.reverts:
+            facts.reverts = sorted([*facts.reverts, (event.pos, event.time_us)])[-_REVERTS_MAX:]
+        self._writer.revert(session, event.pos, event.time_us)
+
     def _learn(self, event: Facts) -> None:
         facts = self._facts_of(self._session(event.session))
-        facts.cwd = facts.cwd or event.cwd or ""
+        if event.cwd and (not facts.cwd or (_guessed(facts.cwd) and not _guessed(event.cwd))):
+            facts.cwd = event.cwd
+        if event.cwd and not facts.root:
+            facts.root = str(remembered_root(self._ledger, self._redactor, facts.cwd, Path.home()) or "")
+        facts.folder = facts.folder or event.folder or ""
+        if event.version and event.version != self._memory.version:
+            said = self._redactor.redact(event.version)
+            self._memory.version = str(said)
+            drift.written_by(self._ledger, self._source.row, said)
+        facts.version = event.version or facts.version
         if facts.started_us is None and self._sane(event.started_us):
             facts.started_us = event.started_us
+        if self._source.authority < facts.authority:
+            self._fill(facts, event)
+            return
+        facts.authority = self._source.authority
         if event.title and event.title_rank >= facts.title_rank:
             facts.title, facts.title_rank = event.title, event.title_rank
         if event.archived is not None:
             facts.archived = event.archived
-        facts.branch = event.branch or facts.branch
-        facts.model = event.model or facts.model
-        facts.parent = event.parent or facts.parent
-        facts.agent = event.agent or facts.agent
-        facts.spawned_by = event.spawned_by or facts.spawned_by
-        facts.forked_from = event.forked_from or facts.forked_from
-        facts.continued_from = event.continued_from or facts.continued_from
+        for name in _LAST_WINS:
+            setattr(facts, name, getattr(event, name) or getattr(facts, name))
+
+    def _fill(self, facts: sessions.SessionFacts, event: Facts) -> None:
+        """A source of a lower authority only says what no higher one said."""
+        if event.title and not facts.title_rank:
+            facts.title, facts.title_rank = event.title, event.title_rank
+        for name in _LAST_WINS:
+            setattr(facts, name, getattr(facts, name) or getattr(event, name) or "")
+
+
+def sane(at_us: int | None, now_us: int) -> bool:
+    """Whether a time may be a session's: not 1970, not in the future."""
+    return at_us is not None and _YEAR_2000_US <= at_us <= now_us + DAY_US

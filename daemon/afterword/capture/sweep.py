@@ -9,21 +9,27 @@ import os
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
+from typing import cast
 
 import msgspec
 
-from afterword.capture import linelog
+from afterword.capture import database, linelog, parts
 from afterword.capture.harness import table
 from afterword.capture.tail.compare import resume
+from afterword.capture.tail.content import PACKED, log_name, opened
+from afterword.capture.taking import Recall
 from afterword.domain.clock import Clock
-from afterword.domain.events import Decoder, Found, Where
+from afterword.domain.events import Agent, Decoder, Found, PartsReader, Unreadable, Where
 from afterword.redact.redactor import Redactor
-from afterword.store.ledger import sources
+from afterword.store.ledger import sessions, sources
 from afterword.store.ledger.ledger import Ledger
-from afterword.store.ledger.sources import Source
+from afterword.store.ledger.sources import Checkpoint, Source
 
 _log = logging.getLogger(__name__)
-_LOG_SUFFIXES = (".jsonl",)
+_LOG_SUFFIXES = (".jsonl", PACKED)
+_CLOSE_LOOKS = 10
+"""At every so many-th look, each file is looked at that lies in a folder beside a document."""
+_WHOLE_SUFFIXES = (".json", ".md", ".db", ".vscdb", "-wal")
 
 
 class StoreView(msgspec.Struct, frozen=True):
@@ -63,7 +69,7 @@ def survey(where: Where) -> list[StoreView]:
 def _view(harness: table.Harness, where: Where) -> StoreView:
     decoder = harness.load()
     roots = decoder.roots(where)
-    present = [root for root in roots if root.is_dir()]
+    present = [root for root in roots if root.exists()]
     found: list[Found] = []
     if harness.reads:
         for root in present:
@@ -77,21 +83,39 @@ def _view(harness: table.Harness, where: Where) -> StoreView:
 class Capture:
     """Reads stores into the ledger. One per writer process; remembers which path is which source."""
 
-    def __init__(self, ledger: Ledger, redactor: Redactor, clock: Clock, where: Where, *, quiet_us: int) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        redactor: Redactor,
+        clock: Clock,
+        where: Where,
+        *,
+        quiet_us: int,
+        limits: parts.Limits,
+    ) -> None:
         self._ledger = ledger
         self._redactor = redactor
         self._clock = clock
         self._where = where
         self._quiet_us = quiet_us
+        self._limits = limits
+        self._recall = Recall()
+        self._looks = 0
         self._known: dict[tuple[str, Path], Source] = {}
-        self._decoders: dict[str, Decoder] = {h.name: h.load() for h in table.HARNESSES if h.reads}
+        self._agents: dict[str, Agent] = {h.name: h.load() for h in table.HARNESSES if h.reads}
+        self._found: dict[tuple[str, Path], Found] = {}
+        """What the last look showed to be a source."""
+        self._beside: dict[Path, tuple[str, Path]] = {}
+        """Files and folders that belong to a source → that source."""
         self._missing: dict[str, list[Source]] = {}
+        self._whole_roots: list[Path] = []
+        """Stores in which documents or databases are read."""
         self.views: list[StoreView] = []
 
     @property
     def harnesses(self) -> list[str]:
         """The agents that are read, by name."""
-        return list(self._decoders)
+        return list(self._agents)
 
     def sweep(
         self,
@@ -102,23 +126,38 @@ class Capture:
         only: str | None = None,
     ) -> Sum:
         """Look at every store and read what changed. `stop` is asked between files."""
-        self.views = survey(self._where)
-        self._missing.clear()
-        todo: list[tuple[str, Found, os.stat_result]] = []
         total = Sum()
+        self._pass(total, thorough, on_progress, stop, only)
+        if not stop() and self._folders() != self._where.folders:
+            # Some agents keep their store in the folder they work in: what was read has named new ones.
+            self._pass(total, thorough, on_progress, stop, only)
+        return total
+
+    def _pass(
+        self,
+        total: Sum,
+        thorough: bool,
+        on_progress: Callable[[Progress], None],
+        stop: Callable[[], bool],
+        only: str | None,
+    ) -> None:
+        self._look()
+        todo: list[tuple[str, Found]] = []
         for view in self.views:
             if not view.reads or (only and view.harness != only):
                 continue
             for found in view.found:
-                if found.problem or found.reader != "lines":
+                if found.problem or found.reader == "none":
                     continue
                 try:
-                    todo.append((view.harness, found, found.path.stat()))
+                    if self._wants(view.harness, found, thorough=thorough):
+                        todo.append((view.harness, found))
+                except FileNotFoundError:
+                    continue  # it went away since it was listed
                 except OSError as err:
-                    self._trouble(view.harness, found.path, err)
+                    self._trouble(view.harness, found, err.strerror or str(err))
                     total.problems += 1
-        todo = [entry for entry in todo if self._wants(*entry)]
-        bytes_all = sum(self._new_bytes(harness, found.path, at) for harness, found, at in todo)
+        bytes_all = sum(self._new_bytes(harness, found) for harness, found in todo)
         bytes_done = 0
 
         def committed(moved: int) -> None:
@@ -127,7 +166,7 @@ class Capture:
             on_progress(Progress(bytes_done, bytes_all, total.files, len(todo), total.new_items))
 
         committed(0)
-        for harness, found, _ in todo:
+        for harness, found in todo:
             if stop():
                 break
             new = self.read(harness, found.path, thorough=thorough, on_commit=committed, stop=stop)
@@ -137,7 +176,9 @@ class Capture:
                 total.new_items += new
             total.files += 1
             committed(0)
-        return total
+
+    def _folders(self) -> tuple[Path, ...]:
+        return tuple(map(Path, sessions.worked_in(self._ledger)))
 
     def read(
         self,
@@ -149,95 +190,159 @@ class Capture:
         stop: Callable[[], bool] = lambda: False,
     ) -> int | None:
         """Read what is new in one file; None when it could not be read (its source says why)."""
-        decoder = self._decoders[harness]
+        found = self._found.get((harness, path), Found(path))
         tools = linelog.Tools(self._ledger, self._redactor, self._clock, self._quiet_us, on_commit, stop)
         try:
-            source = self._source(harness, path)
-            new = linelog.take(tools, decoder, path, source, thorough=thorough)
-        except OSError as err:
-            self._trouble(harness, path, err)
+            source = self._source(harness, found)
+            taken = self._take(tools, harness, found, source, thorough=thorough)
+        except (OSError, Unreadable) as err:
+            if isinstance(err, FileNotFoundError) and not os.path.lexists(path):
+                return 0  # it went away: that removes nothing, and is no problem
+            said = getattr(err, "strerror", None) or str(err)
+            self._trouble(harness, found, said)
             return None
         except sqlite3.Error:
             raise  # the ledger, not this file
         except Exception as err:  # noqa: BLE001  # one file that breaks the reader must not keep the others from being read
             _log.exception("a transcript could not be read", extra={"harness": harness})
-            self._trouble(harness, path, OSError(f"internal error: {type(err).__name__}"))
+            self._trouble(harness, found, f"internal error: {type(err).__name__}")
             return None
-        if source.problem:
+        if source.problem != taken.problem:
             with self._ledger.transaction():
-                sources.set_problem(self._ledger, source.row, "")
+                sources.set_problem(self._ledger, source.row, taken.problem)
         self._refresh(harness, path, source)
-        return new
+        return taken.new_items
 
-    def belongs(self, path: Path) -> str | None:
-        """The harness a known source belongs to; None for a path that no look has shown to be one."""
-        return next((harness for harness in self._decoders if (harness, path) in self._known), None)
+    def _take(self, tools: linelog.Tools, harness: str, found: Found, source: Source, *, thorough: bool) -> parts.Taken:
+        agent = self._agents[harness]
+        if found.reader != "lines":
+            return parts.take(tools, self._limits, cast("PartsReader", agent), found, source, self._recall)
+        return parts.Taken(linelog.take(tools, cast("Decoder", agent), found.path, source, thorough=thorough))
+
+    def belongs(self, path: Path) -> tuple[str, Path] | None:
+        """(harness, path) of the source that a changed path is, or is a part of (a write-ahead log, a file in a
+        folder that is read with a document); None for a path that no look has shown to belong to one."""
+        for harness in self._agents:
+            if (harness, log_name(path)) in self._known:
+                return harness, path
+        return self._beside.get(path) or self._beside.get(path.parent)
+
+    def lags(self, source: tuple[str, Path]) -> bool:
+        """Whether what a change is about may count a moment after the change (a database's log)."""
+        found = self._found.get(source)
+        return found is not None and found.reader == "sqlite"
 
     def may_be_new(self, path: Path) -> bool:
         """Whether an unknown path could be a source, so that a look at the stores is worth its cost."""
-        return path.suffix in _LOG_SUFFIXES
+        if path.suffix in _LOG_SUFFIXES:
+            return True
+        return path.name.endswith(_WHOLE_SUFFIXES) and any(path.is_relative_to(root) for root in self._whole_roots)
 
-    def _wants(self, harness: str, found: Found, at: os.stat_result) -> bool:
+    def _look(self) -> None:
+        """See what is in the stores now."""
+        self._looks += 1
+        self._where = msgspec.structs.replace(self._where, folders=self._folders())
+        self.views = survey(self._where)
+        self._missing.clear()
+        self._found.clear()
+        self._beside.clear()
+        self._whole_roots = []
+        for view in self.views:
+            for found in view.found:
+                if found.problem or found.reader == "none":
+                    continue
+                self._found[view.harness, found.path] = found
+                beside = found.beside
+                if found.reader == "sqlite":
+                    beside = (*beside, database.beside(found.path))
+                self._beside.update(dict.fromkeys(beside, (view.harness, found.path)))
+            if view.reads and hasattr(self._agents[view.harness], "parts"):
+                self._whole_roots += view.present
+
+    def _wants(self, harness: str, found: Found, *, thorough: bool) -> bool:
         known = self._lookup(harness, found.path)
-        if known is None or known.problem:
+        if found.reader != "lines":
+            if known is None or known.authority != found.authority:
+                return True
+            if (
+                not thorough
+                and self._looks % _CLOSE_LOOKS
+                and parts.rests(self._ledger, found, known.at, self._clock())
+            ):
+                return False
+            return parts.changed(parts.seen(self._ledger, found), known.at)
+        at = found.path.stat()
+        if known is None or known.problem or known.authority != found.authority:
             return True
         quiet = self._clock() - at.st_mtime_ns // 1000 >= self._quiet_us
         return not linelog.unchanged(at, known.at) or (quiet and linelog.owes_a_look(at, known.at))
 
-    def _new_bytes(self, harness: str, path: Path, at: os.stat_result) -> int:
-        known = self._lookup(harness, path)
-        return max(0, at.st_size - (known.at.offset if known else 0))
+    def _new_bytes(self, harness: str, found: Found) -> int:
+        known = self._lookup(harness, found.path)
+        try:
+            return max(0, found.path.stat().st_size - (known.at.offset if known else 0))
+        except OSError:
+            return 0
 
     def _lookup(self, harness: str, path: Path) -> Source | None:
-        known = self._known.get((harness, path))
+        known = self._known.get((harness, log_name(path)))
         if known is None:
-            known = sources.find(self._ledger, sources.path_key(self._ledger, harness, path))
+            known = sources.find(self._ledger, sources.path_key(self._ledger, harness, log_name(path)))
             if known:
-                self._known[harness, path] = known
+                self._known[harness, log_name(path)] = known
         return known
 
-    def _source(self, harness: str, path: Path) -> Source:
+    def _source(self, harness: str, found: Found) -> Source:
+        path = found.path
         known = self._lookup(harness, path)
         if known is None:
             at = path.stat()
-            moved = self._renamed(harness, path, at)
-            key = sources.path_key(self._ledger, harness, path)
+            moved = self._renamed(harness, found, at)
+            key = sources.path_key(self._ledger, harness, log_name(path))
             shown = self._redactor.redact(str(path))
             with self._ledger.transaction():
                 if moved:
                     sources.move(self._ledger, moved.row, key, shown)
                     self._missing[harness].remove(moved)
                 else:
-                    sources.add(self._ledger, harness, key, shown, min(at.st_mtime_ns // 1000, self._clock()))
-            known = self._known[harness, path] = self._must_find(key)
+                    first_us = min(at.st_mtime_ns // 1000, self._clock())
+                    sources.add(self._ledger, harness, key, shown, first_us)
+            known = self._known[harness, log_name(path)] = self._must_find(key)
+        if known.authority != found.authority:
+            # What it shows is another kind of source from now on: it is read from its start once more.
+            with self._ledger.transaction():
+                sources.set_authority(self._ledger, known.row, found.authority)
+                sources.rewind(self._ledger, known.row)
+            known = self._known[harness, log_name(path)] = self._must_find(known.path_key)
         return known
 
     def _refresh(self, harness: str, path: Path, source: Source) -> None:
-        self._known[harness, path] = self._must_find(source.path_key)
+        self._known[harness, log_name(path)] = self._must_find(source.path_key)
 
     def _must_find(self, key: bytes) -> Source:
         found = sources.find(self._ledger, key)
         assert found is not None
         return found
 
-    def _renamed(self, harness: str, path: Path, at: os.stat_result) -> Source | None:
+    def _renamed(self, harness: str, found: Found, at: os.stat_result) -> Source | None:
         """The source that this new file is, when its bytes are those of one whose file is gone."""
         for source in self._absent(harness):
-            if not 0 < source.at.offset <= at.st_size:
-                continue
-            fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-            try:
-                if resume(fd, at.st_size, source.at, self._ledger, whole=True) is not None:
+            if found.reader != "lines":
+                if parts.same_file(self._ledger, found, at, source.at):
                     return source
-            finally:
-                os.close(fd)
+                continue
+            if source.at.offset == 0 or (found.path.suffix != PACKED and source.at.offset > at.st_size):
+                continue
+            with opened(found.path) as content:
+                if resume(content, source.at, self._ledger, whole=True) is not None:
+                    return source
         return None
 
     def _absent(self, harness: str) -> list[Source]:
         """Sources of a harness whose file is not where it was; found once a look, since most looks need none."""
         if harness not in self._missing:
             here = {
-                sources.path_key(self._ledger, harness, found.path)
+                sources.path_key(self._ledger, harness, log_name(found.path))
                 for view in self.views
                 if view.harness == harness
                 for found in view.found
@@ -246,12 +351,14 @@ class Capture:
             self._missing[harness] = [s for s in sources.every(self._ledger, harness) if s.path_key not in here]
         return self._missing[harness]
 
-    def _trouble(self, harness: str, path: Path, err: OSError) -> None:
-        reason = err.strerror or str(err)
-        key = sources.path_key(self._ledger, harness, path)
+    def _trouble(self, harness: str, found: Found, reason: str) -> None:
+        key = sources.path_key(self._ledger, harness, log_name(found.path))
         with self._ledger.transaction():
-            found = sources.find(self._ledger, key)
-            if found is None:
-                found = sources.add(self._ledger, harness, key, self._redactor.redact(str(path)), self._clock())
-            sources.set_problem(self._ledger, found.row, self._redactor.redact(reason))
-        self._known[harness, path] = self._must_find(key)
+            source = sources.find(self._ledger, key)
+            if source is None:
+                source = sources.add(self._ledger, harness, key, self._redactor.redact(str(found.path)), self._clock())
+            sources.set_problem(self._ledger, source.row, self._redactor.redact(reason))
+            if found.reader != "lines":
+                # It is tried again at the next look, whether its stats change or not.
+                sources.set_seen(self._ledger, source.row, Checkpoint())
+        self._known[harness, log_name(found.path)] = self._must_find(key)

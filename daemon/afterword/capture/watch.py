@@ -1,6 +1,7 @@
 """File events of the stores, as hints. The sweep is the truth; this only says where to look at once."""
 
 import contextlib
+import heapq
 import logging
 import os
 import queue
@@ -9,11 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from afterword.capture.sweep import StoreView
+from afterword.domain.events import Found
 
 if TYPE_CHECKING:
     from watchdog.observers.api import BaseObserver
 
 _log = logging.getLogger(__name__)
+
+
+_TREES = 4
+_FOLDERS = 16
+"""Of documents that lie among many folders, only the last few are watched, and of their folders the last: a tree of
+10,000 folders would take all the watches there are. What happens elsewhere in it the sweep sees."""
 
 
 class Watcher:
@@ -30,10 +38,16 @@ class Watcher:
         self.modes: dict[Path, str] = {}
         """Root → "watched", or "polled: " and why."""
 
-    def arm(self, views: list[StoreView], beside: Sequence[Path] = ()) -> None:
-        """Watch what is there now, and the folders `beside` the stores; folders watched before stay watched."""
+    def arm(self, views: list[StoreView], beside: Sequence[Path] = ()) -> bool:
+        """Watch what is there now, and the folders `beside` the stores; folders watched before stay watched.
+
+        Returns:
+            Whether a folder is watched that was not before: what happened in it since the look was not seen.
+        """
+        before = len(self._watched)
         if self._observer is None or not self._alive():
             self._restart()
+            before = 0
         assert self._observer is not None
         for view in views:
             if not view.reads:
@@ -44,6 +58,12 @@ class Watcher:
             if folder not in self._watched and folder.is_dir():
                 with contextlib.suppress(OSError):  # without it, what comes there waits for the next turn
                     self._schedule(folder, recursive=False)
+        return len(self._watched) > before
+
+    @property
+    def folders(self) -> list[Path]:
+        """What is watched; some of it with everything below."""
+        return list(self._watched)
 
     def _restart(self) -> None:
         from watchdog.observers import Observer  # noqa: PLC0415  # 60 ms that only the daemon pays
@@ -54,10 +74,18 @@ class Watcher:
         self._observer.start()
 
     def _arm_root(self, root: Path, view: StoreView) -> str:
-        folders = {root: False}
+        folders = {root if root.is_dir() else root.parent: False}
+        trees = []
         for found in view.found:
-            if found.path.is_relative_to(root) and len(parts := found.path.relative_to(root).parts) > 1:
+            if found.path.parent in view.present:
+                continue  # watched as a root of its own; what else lies around it is nobody's store
+            if found.beside and found.reader == "document":
+                trees.append(found)
+            elif found.path.is_relative_to(root) and len(parts := found.path.relative_to(root).parts) > 1:
                 folders[root / parts[0]] = True
+        for found in heapq.nlargest(_TREES, trees, key=_changed_s):
+            near = (found.path.parent, found.beside[0], *found.beside[-_FOLDERS:])
+            folders.update(dict.fromkeys([*near, *(folder.parent for folder in near[1:])], False))
         try:
             for folder, recursive in folders.items():
                 if folder not in self._watched and folder.is_dir():
@@ -125,6 +153,13 @@ class Watcher:
             self._observer.stop()
             self._observer.join(timeout=2)
             self._observer = None
+
+
+def _changed_s(found: Found) -> float:
+    try:
+        return found.path.stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 class _Handler:

@@ -1,33 +1,45 @@
 """Reading commands: `sources`, `search`, `show`."""
 
 import os
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from afterword.app.config import Config
 from afterword.cli.output import config_option, json_option, note, say, say_json, table
 from afterword.domain.clock import Zones, parse_rfc3339
-from afterword.domain.errors import Exit, NotSetUp
+from afterword.domain.errors import DataError, Exit, NotSetUp
 from afterword.domain.items import KIND_BY_WORD
-from afterword.domain.slugs import project_of
+
+if TYPE_CHECKING:
+    from afterword.app.explain import Explained
 
 
 @click.command(short_help="Which agents were found and what was read of them.")
+@click.option(
+    "--explain",
+    "file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="What each record of this transcript becomes, scrubbed; nothing is stored.",
+)
+@click.option("--harness", help="With --explain: the agent that wrote the file, where its place does not tell.")
 @json_option
 @config_option
-def sources(*, as_json: bool, config: Config) -> None:
+def sources(*, file: Path | None, harness: str | None, as_json: bool, config: Config) -> None:
     """Which agents' stores are on this machine, and what was read of them."""
+    if file is not None:
+        _explain(file, harness, config, as_json=as_json)
+        return
     from afterword.app.reading import reader, where
     from afterword.app.status import source_sums
     from afterword.capture.sweep import survey
 
-    stores = survey(where(config, os.environ))
     try:
         with reader(config) as ledger:
-            sums = source_sums(ledger, stores)
+            sums = source_sums(ledger, survey(where(config, os.environ, ledger)))
     except NotSetUp:
-        sums = source_sums(None, stores)
+        sums = source_sums(None, survey(where(config, os.environ)))
     if as_json:
         import msgspec
 
@@ -48,6 +60,51 @@ def sources(*, as_json: bool, config: Config) -> None:
             for one in sums
         ]
     )
+
+
+def _explain(file: Path, harness: str | None, config: Config, *, as_json: bool) -> None:
+    from afterword.app.explain import explain
+    from afterword.app.reading import redactor, where
+    from afterword.domain.events import Unreadable
+
+    try:
+        found = explain(file.absolute(), config, where(config, os.environ), redactor(config), harness)
+        _print_explained(found, as_json=as_json)
+    except (OSError, Unreadable) as err:
+        raise DataError(f"{file} cannot be read: {getattr(err, 'strerror', None) or err}") from err
+
+
+def _print_explained(found: "Explained", *, as_json: bool) -> None:
+    head = {"harness": found.harness, "file": found.file, "problem": found.problem or None}
+    if as_json:
+        import msgspec
+
+        records = [msgspec.structs.asdict(record) for record in found.records]
+        say_json("sources", {"explained": {**head, "records": records, "sums": dict(found.sums.most_common())}})
+        return
+    say(f"{head['file']}: {found.label}" + (f" ({head['problem']})" if head["problem"] else ""))
+    for record in found.records:
+        place = f"{record.part} {record.number}".strip()
+        fields = f" with {', '.join(record.fields)}" if record.fields else ""
+        say(f"{place:>6}  {record.type or 'record'}{fields}")
+        for event in record.became:
+            say("          " + _told(event))
+        if not record.became:
+            say("          nothing")
+    say("In all: " + (", ".join(f"{count:,} {name}" for name, count in found.sums.most_common()) or "nothing"))
+
+
+def _told(event: dict[str, Any]) -> str:
+    """An event on one line."""
+    words = [str(event.pop("event")), *(str(event.pop(name)) for name in ("kind", "type", "reason") if name in event)]
+    text = event.pop("text", None)
+    key = event.pop("key", None)
+    more = [f"{name}={value}" for name, value in event.items()]
+    if key:
+        more.append(f"key=({', '.join(map(str, key))})")
+    if text is not None:
+        more.append(" ".join(str(text).split()))
+    return " ".join([*words, *more])
 
 
 @click.command(short_help="Find what was said or done, by exact words and by meaning.")
@@ -142,9 +199,7 @@ def show(session: str, *, everything: bool, as_json: bool, config: Config) -> No
     when = zones.local(started).strftime("%Y-%m-%d %H:%M") if started is not None else ""
     say(
         " · ".join(
-            w
-            for w in (found.session.harness, project_of(facts.cwd), when, facts.model, found.session.shown_native)
-            if w
+            w for w in (found.session.harness, facts.project, when, facts.model, found.session.shown_native) if w
         )
     )
     for key, day in found.sections:

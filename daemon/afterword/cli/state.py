@@ -23,7 +23,7 @@ def status(*, as_json: bool, config: Config) -> None:
     from afterword.capture.sweep import survey
 
     with reader(config) as ledger:
-        found = ask(config, ledger, survey(where(config, os.environ)))
+        found = ask(config, ledger, survey(where(config, os.environ, ledger)))
     if as_json:
         say_json("status", found)
         return
@@ -45,10 +45,7 @@ def status(*, as_json: bool, config: Config) -> None:
             else "not running",
         ),
         ("vault", f"{found['vault']['path']}{'' if found['vault']['there'] else '  (not there)'}"),
-        *(
-            (("stores" if n == 0 else ""), f"{root['path']}  ({root['harness']}, {root['mode']})")
-            for n, root in enumerate(found["roots"])
-        ),
+        *((("stores" if n == 0 else ""), _root(root)) for n, root in enumerate(found["roots"])),
         ("last capture", found["last_capture"] or "never"),
         ("last compile", found["last_compile"] or "never"),
         ("pending", waits),
@@ -64,6 +61,11 @@ def status(*, as_json: bool, config: Config) -> None:
 def _vanished(paths: list[str]) -> str:
     shown = ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
     return f"{shown}: vanished with too many others; put them back, or delete one at a time"
+
+
+def _root(root: dict[str, Any]) -> str:
+    said = f"{root['path']}  ({root['harness']}, {root['mode']})"
+    return f"{said}: {root['problem']}" if root["problem"] else said
 
 
 def _index(found: dict[str, Any]) -> str:
@@ -105,6 +107,7 @@ def _examine(config: Config, *, as_json: bool) -> int:
     from afterword.app.doctor import Context, examine
     from afterword.app.reading import reader, where
     from afterword.capture.sweep import survey
+    from afterword.domain.clock import clock_from
 
     with ExitStack() as stack:
         ledger, unreadable = None, None
@@ -114,7 +117,8 @@ def _examine(config: Config, *, as_json: bool) -> int:
             pass
         except (AfterwordError, sqlite3.Error) as err:
             unreadable = err
-        found = examine(Context(config, ledger, survey(where(config, os.environ)), unreadable))
+        now_us = clock_from(os.environ)()
+        found = examine(Context(config, ledger, survey(where(config, os.environ, ledger)), now_us, unreadable))
     worst = any(finding.level == "trouble" for _, finding in found)
     if as_json:
         checks = [

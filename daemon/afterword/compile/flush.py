@@ -13,7 +13,7 @@ from afterword.domain.digest import DigestInput, Passage
 from afterword.domain.ids import SegmentKey
 from afterword.domain.items import Kind
 from afterword.domain.segments import Segment, cut
-from afterword.domain.slugs import project_of, slug
+from afterword.domain.slugs import slug
 from afterword.redact.redactor import Redactor
 from afterword.redact.text import Redacted
 from afterword.store.ledger import registers, segments, sessions
@@ -151,7 +151,7 @@ class Flush:
         source = DigestInput(
             key=segment.key,
             harness=session.harness,
-            project=project_of(session.facts.cwd),
+            project=session.facts.project,
             # Without a title of its own a session is called by its first prompt, which may be another session's.
             title=session.facts.title if session.facts.title_rank else "",
             passages=tuple(map(self._passage, live)),
@@ -175,7 +175,7 @@ class Flush:
             time=self._zones.local(segment.start_us).strftime("%H:%M"),
             start_us=segment.start_us,
             harness=slug(session.harness),
-            project=slug(project_of(session.facts.cwd)),
+            project=slug(session.facts.project),
             origin=slug(self._ledger.origins()[session.origin][1]),
             digest=record.digest,
         )

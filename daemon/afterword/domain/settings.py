@@ -23,6 +23,22 @@ def duration_us(text: str, what: str = "a duration") -> int:
     return round(float(found[1]) * _UNIT_US[found[2] or "s"])
 
 
+_SIZE = re.compile(r"(\d{1,9}(?:\.\d{1,6})?)\s*([KMG]?)(?:i?B)?", re.IGNORECASE)
+_SIZE_SHIFT = {"": 0, "K": 10, "M": 20, "G": 30}
+
+
+def size_bytes(text: str, what: str = "a size") -> int:
+    """Bytes of `4096`, `64K`, `256M`, `1G`; K, M and G are powers of 1,024.
+
+    Raises:
+        UsageError: it is none of these.
+    """
+    found = _SIZE.fullmatch(text.strip())
+    if not found:
+        raise UsageError(f"{what}: {text!r} is not a size", "write it like 64K, 256M or 1G")
+    return round(float(found[1]) * (1 << _SIZE_SHIFT[found[2].upper()]))
+
+
 def period_us(text: str, what: str = "a period") -> int | None:
     """Microseconds of a period of a second or more, None for `off`.
 
@@ -64,6 +80,11 @@ class Capture(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How long a file must rest before its last line is taken without a newline and all its bytes are compared."""
     sweep: str = "60s"
     """How often all stores are looked at, whatever the watcher says."""
+    document_max: str = "256M"
+    """A document (a transcript that is one file rewritten whole) over this is named and not read."""
+    copy_max: str = "1G"
+    """A database whose write-ahead log its writer left behind is copied up to this; over it only what is in the
+    main file is read."""
 
 
 class Segment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

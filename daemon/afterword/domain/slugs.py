@@ -100,5 +100,8 @@ _LATIN: Final = _table(
 
 
 def project_of(cwd: str) -> str:
-    """The project a working directory belongs to: the last part of its path."""
-    return cwd.replace("\\", "/").rstrip("/").rpartition("/")[2]
+    """The project a working directory belongs to: the last part of its path, of a bare repository without its mark."""
+    above, _, name = cwd.replace("\\", "/").rstrip("/").rpartition("/")
+    if name in (".git", ".bare"):
+        name = above.rpartition("/")[2]
+    return name.removesuffix(".git") or name

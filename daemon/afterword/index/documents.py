@@ -9,7 +9,6 @@ import msgspec
 
 from afterword.domain.items import PROSE_KINDS
 from afterword.domain.sections import PARTS
-from afterword.domain.slugs import project_of
 from afterword.store.ledger import segments, sessions
 from afterword.store.ledger.ledger import Ledger, RecordKind
 
@@ -113,7 +112,7 @@ def load_session(ledger: Ledger, session_id: str) -> Document | None:
     if not found:
         return None
     session = found[0]
-    project = project_of(session.facts.cwd)
+    project = session.facts.project
     digest = hashlib.blake2b(digest_size=12)
     digest.update(repr((session.facts.title, project, session.started_us)).encode("utf-8", "replace"))
     parts = []

@@ -11,7 +11,6 @@ from typing import Literal, Protocol, TypeAlias
 import msgspec
 
 from afterword.domain.items import KIND_BY_WORD, PROSE_KINDS, ROLE_OF, Kind
-from afterword.domain.slugs import project_of
 from afterword.index import search as exact
 from afterword.index.documents import DocumentKind
 from afterword.index.query import Term, parse
@@ -178,7 +177,7 @@ def _of_hit(hit: Hit) -> Result:
 
 
 def _project(session: Session) -> str:
-    return project_of(session.facts.cwd)
+    return session.facts.project
 
 
 def _of_passage(ledger: Ledger, passage: Found, terms: list[Term], filters: Filters) -> Result | None:

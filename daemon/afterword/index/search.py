@@ -142,7 +142,7 @@ def _conditions(filters: Filters) -> tuple[str, list[object]]:
     if filters.harness:
         add("s.harness = ?", filters.harness)
     if filters.project:
-        add("rtrim(json_extract(s.facts, '$.cwd'), '/') LIKE ? ESCAPE '\\'", "%/" + _like(filters.project))
+        add(f"{sessions.PROJECT_PATH} LIKE ? ESCAPE '\\'", "%/" + _like(filters.project))
     if filters.since_us is not None:
         add("i.time_us >= ?", filters.since_us)
     if filters.until_us is not None:

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
     from afterword.redact.redactor import Redactor
     from afterword.redact.text import Redacted
 
-Protection: TypeAlias = Literal["typed", "redacted", "numbers", "shipped"]
+Protection: TypeAlias = Literal["typed", "redacted", "numbers", "shipped", "unlinked"]
 """typed: takes `Redacted` only · redacted: calls `leave` · numbers: ids, times, counts, paths of ours, no text ·
-shipped: bytes that came with the program."""
+shipped: bytes that came with the program · unlinked: somebody else's file copied into a private folder, nameless before
+a conversation in it is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,7 @@ EXITS: Final[tuple[Exit, ...]] = (
         "stretches of text, their headings and their vectors, given to the index",
     ),
     Exit("merge-vectors", "numbers", ("afterword.index.nearness",), "hashes of redacted texts, and their vectors"),
+    Exit("database-copy", "unlinked", ("afterword.capture.database",), "a database whose log has no index, to be read"),
     Exit("lock", "numbers", ("afterword.store.lock",), "the owner's process number and command"),
     Exit("door-card", "numbers", ("afterword.store.doorfile",), "the door's port, process number and token"),
     # The one row of foreign words without redaction: the hook knows no rules and must be quick. A spool file holds four

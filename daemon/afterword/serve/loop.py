@@ -20,6 +20,10 @@ from afterword.serve.desk import Desk
 _log = logging.getLogger(__name__)
 
 _MERGE_S = 0.3
+_RESTS = 5
+"""At most a fifth of the time goes into one file that changes all the time."""
+_RETRY_S = 2.0
+"""After how long a file that could not be read is tried once more; then it is the next look's."""
 _SLICE_S = 0.1
 _BACK_OFF_MAX_S = 300.0
 
@@ -43,11 +47,16 @@ class Daemon:
         """Whether days were compiled since the last slice of the index: the two take turns."""
         self._captured = False
         """Whether something was read in the midst of a compile, so that it is written up after it."""
-        self._handled: dict[Path, float] = {}
+        self._handled: dict[Path, tuple[float, float]] = {}
+        """When a path was handled last, and how long that took."""
         self._trailing: dict[Path, float] = {}
+        self._fresh: set[Path] = set()
+        """Paths with an event that was not followed by a second look yet, where one is due."""
         self._failures = 0
         self._indexing = False
         """Whether there may be something for the index."""
+        self._due_again = 0.0
+        """In how long the path just handled is to be looked at a second time; 0 when it is not."""
         self._loaded = threading.Event()
         self._look_soon = False
         self._looked = self._look_took = 0.0
@@ -135,31 +144,47 @@ class Daemon:
         return min(self._sweep_s, max(soonest, (due_us - self._program.clock()) / 1e6))
 
     def _events(self, paths: list[Path]) -> bool:
-        """Read files that changed: the first event of a file at once, further ones within 300 ms in one pass."""
+        """Read files that changed: the first event of a file at once, further ones within 300 ms in one pass. What
+        takes long to look at (a big database) rests longer in between."""
         now = time.monotonic()
+        self._fresh.update(paths)
         for path in paths:
-            if now - self._handled.get(path, -_MERGE_S) >= _MERGE_S:
+            handled, took = self._handled.get(path, (-_MERGE_S, 0.0))
+            again = handled + max(_MERGE_S, _RESTS * took)
+            if now >= again:
                 self._trailing[path] = now
             else:
-                self._trailing.setdefault(path, self._handled[path] + _MERGE_S)
+                self._trailing.setdefault(path, again)
         ready = [path for path, at in self._trailing.items() if at <= now]
         captured = False
         for path in ready:
             del self._trailing[path]
-            self._handled[path] = now
+            begun = time.monotonic()
             captured |= self._guard(partial(self._read, path))
+            took = time.monotonic() - begun
+            self._handled[path] = (begun, took)
+            if path in self._fresh and self._due_again:
+                self._trailing.setdefault(path, begun + max(self._due_again, _RESTS * took))
+            self._fresh.discard(path)
         if len(self._handled) > 10_000:
             self._handled.clear()
         return captured
 
     def _read(self, path: Path) -> bool:
-        harness = self._program.capture.belongs(path)
-        if harness is None:
+        self._due_again = 0.0
+        found = self._program.capture.belongs(path)
+        if found is None:
             # A new file, or a folder made just now that may hold files whose events came before it was watched:
             # one look finds all there is, however many there are.
             self._look_soon |= path.is_dir() or self._program.capture.may_be_new(path)
             return False
-        new = self._program.capture.read(harness, path)
+        new = self._program.capture.read(*found)
+        if new is None:
+            self._due_again = _RETRY_S
+        elif self._program.capture.lags(found):
+            self._due_again = _MERGE_S
+            # Its rows mostly grow in place: there may be more to index where nothing is new.
+            self._program.text.catch_up()
         if new:
             self._program.text.catch_up()
             self._program.note_capture()
@@ -167,7 +192,8 @@ class Daemon:
 
     def _sweep(self) -> bool:
         done = self._program.ingest(thorough=False, stop=self._asked)
-        self._watcher.arm(self._program.capture.views, [self._desk.spool])
+        # What came between the look and the watching of a folder made no event.
+        self._look_soon |= self._watcher.arm(self._program.capture.views, [self._desk.spool])
         self._tend()
         self._program.note_watching({str(root): mode for root, mode in self._watcher.modes.items()})
         return done.new_items > 0

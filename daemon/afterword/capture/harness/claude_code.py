@@ -51,6 +51,7 @@ state_type = State
 _WORD = re.compile(r"[\w.-]{1,64}")
 _TOOL_USES = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 _TITLE_MAX = 300
+_VERSION_MAX = 40
 
 
 def start(path: Path) -> State:
@@ -58,9 +59,11 @@ def start(path: Path) -> State:
     folders = [folder.name for folder in path.parents]
     below_session = folders.index("subagents") if "subagents" in folders[:4] else None
     if below_session is None and not path.stem.startswith("agent-"):
-        return State(stem=path.stem)
-    stem = folders[below_session + 1] if below_session is not None else path.stem
-    state = State(stem=stem, agent=path.stem.removeprefix("agent-"))
+        return State(stem=path.stem, folder=path.parent.name)
+    stem, folder = path.stem, path.parent.name
+    if below_session is not None:
+        stem, folder = folders[below_session + 1], folders[below_session + 2]
+    state = State(stem=stem, folder=folder, agent=path.stem.removeprefix("agent-"))
     try:
         meta = part(path.with_name(f"{path.stem}.meta.json").read_bytes(), META)
     except OSError:
@@ -326,6 +329,9 @@ class _Reading(Struct):
         model = record.message.model if record.message else None
         if model and model not in (known.model, "<synthetic>"):
             known.model = changes["model"] = model
+        version = (record.version or "")[:_VERSION_MAX]
+        if version and version != known.version:
+            known.version = changes["version"] = version
         origin = record.forked_from
         if origin is not None and origin.session_id:
             if not known.forked:
@@ -340,6 +346,8 @@ class _Reading(Struct):
                 changes["agent"] = state.agent_type
             if state.spawned_by:
                 changes["spawned_by"] = state.spawned_by
+        if not known.told and state.folder:
+            changes["folder"] = state.folder
         if changes or not known.told:
             known.told = True
             self.out.append(_replaced(facts, changes))

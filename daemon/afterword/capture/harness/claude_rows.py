@@ -65,6 +65,7 @@ class Record(Struct, gc=False, rename="camel"):
     agent_id: str | None = None
     timestamp: str | int | float | None = None
     cwd: str | None = None
+    version: str | None = None
     git_branch: str | None = None
     is_sidechain: bool | None = None
     is_meta: bool | None = None

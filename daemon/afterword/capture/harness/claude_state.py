@@ -25,6 +25,7 @@ class Seen(Struct):
     started: bool = False
     branch: str = ""
     model: str = ""
+    version: str = ""
     forked: bool = False
     heard: bool = False
     """A user-role text was met."""
@@ -60,6 +61,8 @@ class State(Struct):
     """Decoder state of one transcript."""
 
     stem: str = ""
+    folder: str = ""
+    """The project's folder in the store: a name for want of a better one, never decoded."""
     agent: str = ""
     agent_type: str | None = None
     spawned_by: str | None = None

@@ -4,11 +4,27 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
+from msgspec import Struct
+
 from afterword.capture.harness import stores
+from afterword.capture.harness.lenient import part
 from afterword.domain.events import Found, Where
 
+_DAYS_KEPT = 30
+_DAYS_NEVER = 36_500
+_SETTINGS_MAX = 1 << 20
 _LOG = re.compile(r".+\.jsonl", re.DOTALL)
 _COWORK = Path("Library/Application Support/Claude/local-agent-mode-sessions")
+
+
+class _Settings(Struct, rename="camel"):
+    """What we read of the agent's settings."""
+
+    cleanup_period_days: int | float | None = None
+
+
+_SETTINGS = msgspec.json.Decoder(_Settings)
 
 
 def roots(where: Where) -> list[Path]:
@@ -23,6 +39,18 @@ def roots(where: Where) -> list[Path]:
     if where.platform == "darwin":
         found.append(where.home / _COWORK)
     return found
+
+
+def kept_days(root: Path) -> int | None:
+    """How many days after their last change transcripts in `root` are deleted by the agent; None when it says never."""
+    try:
+        said = part((root / "settings.json").read_bytes()[:_SETTINGS_MAX], _SETTINGS)
+    except OSError:
+        said = None
+    days = said.cleanup_period_days if said else None
+    if days is None:
+        return _DAYS_KEPT
+    return int(days) if 0 <= days < _DAYS_NEVER else None
 
 
 def sources(root: Path) -> Iterator[Found]:

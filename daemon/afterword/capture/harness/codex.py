@@ -11,17 +11,21 @@ from pathlib import Path
 from afterword.capture.harness import stores
 from afterword.capture.harness.codex_lines import BARE, LINES, Line, whole
 from afterword.capture.harness.codex_reading import Reading
-from afterword.capture.harness.codex_state import State
+from afterword.capture.harness.codex_speech import typed
+from afterword.capture.harness.codex_state import LOGGED, State
 from afterword.capture.harness.lenient import records
-from afterword.domain.events import BadLine, Decoded, Facts, Fingerprint, Found, Where
+from afterword.capture.harness.times import moment
+from afterword.domain.events import BadLine, Decoded, Facts, Fingerprint, Found, Item, Where
+from afterword.domain.items import Kind, SaidBy
 
 name = "codex"
 label = "Codex CLI"
 state_type = State
 
-_COMPRESSED = "compressed rollouts are not read yet"
 _FIRST_FORMAT = "rollouts of the first format (.json) are not read"
 _INDEX = "session_index.jsonl"
+_LOG = "history.jsonl"
+_ROLLOUT_AUTHORITY = 1
 _ROLLOUT = re.compile(r"rollout-.+\.(?:jsonl|jsonl\.zst|json)")
 _THREAD = re.compile(r"rollout-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-(.+)")
 _TITLE_MAX = 300
@@ -33,7 +37,7 @@ def roots(where: Where) -> list[Path]:
 
 
 def sources(root: Path) -> Iterator[Found]:
-    """Rollouts by the time in their names, archived ones after, then the index of titles."""
+    """Rollouts by the time in their names, archived ones after, then the log of prompts and the index of titles."""
     active: set[str] = set()
     for folder, depth in (("sessions", 3), ("archived_sessions", 0)):
         found = list(stores.below(root / folder, _ROLLOUT, depth))
@@ -43,25 +47,28 @@ def sources(root: Path) -> Iterator[Found]:
             twin = entry.name.removesuffix(".zst")
             if entry.name in active or (twin != entry.name and twin in plain | active):
                 continue
-            if entry.name.endswith(".jsonl"):
-                yield stores.line_log(entry)
+            if twin.endswith(".jsonl"):
+                yield stores.line_log(entry, _ROLLOUT_AUTHORITY)
             else:
-                yield Found(Path(entry.path), "none", _COMPRESSED if twin != entry.name else _FIRST_FORMAT)
+                yield Found(Path(entry.path), "none", _FIRST_FORMAT)
         active |= {entry.name for entry in logs} | plain
         yield from (entry for entry in found if isinstance(entry, Found))
     for entry in stores.entries(root):
         if entry.name == _INDEX:
+            yield stores.line_log(entry, _ROLLOUT_AUTHORITY)
+        elif entry.name == _LOG:
             yield stores.line_log(entry)
-    # history.jsonl is a second copy of every prompt: nothing is missing while it is not read.
 
 
 def start(path: Path) -> State:
     """The state before the first line of a rollout or of the index."""
-    named = _THREAD.fullmatch(path.stem)
+    stem = path.name.removesuffix(".zst").removesuffix(".jsonl")
+    named = _THREAD.fullmatch(stem)
     return State(
         index=path.name == _INDEX,
+        log=path.name == _LOG,
         archived=path.parent.name == "archived_sessions",
-        stem=named[1] if named else path.stem,
+        stem=named[1] if named else stem,
     )
 
 
@@ -73,12 +80,14 @@ def session_of(state: State) -> str:
 def decode(line: bytes, state: State, fingerprint: Fingerprint) -> list[Decoded]:
     """Decode one complete line, changing `state`."""
     out: list[Decoded] = []
-    found = records(line, LINES, whole_title if state.index else whole)
+    found = records(line, LINES, whole_title if state.index else whole_prompt if state.log else whole)
     for record in found:
         if isinstance(record, BadLine):
             out.append(record)
         elif state.index:
             out.extend(_titled(record))
+        elif state.log:
+            out.extend(_logged(record, state))
         elif record.payload is None and len(found) == 1:
             out.extend(_bare(line, record, state, fingerprint))
         else:
@@ -89,6 +98,25 @@ def decode(line: bytes, state: State, fingerprint: Fingerprint) -> list[Decoded]
 def whole_title(line: Line) -> bool:
     """Whether what was found behind a broken half is a line of the index."""
     return bool(line.id and line.thread_name)
+
+
+def whole_prompt(line: Line) -> bool:
+    """Whether what was found behind a broken half is a line of the log of prompts."""
+    return bool(line.text and (line.session_id or line.conversation_id))
+
+
+def _logged(line: Line, state: State) -> list[Decoded]:
+    """A prompt as the log of all prompts has it; it counts where its session's rollout is gone."""
+    session, text = line.session_id or line.conversation_id, typed(line.text or "")
+    if not session or not text:
+        return []
+    second = int(line.ts or 0)
+    before, n = state.logged.pop(session, (second, -1))
+    n = n + 1 if before == second else 0
+    state.logged[session] = second, n
+    if len(state.logged) > LOGGED:
+        del state.logged[next(iter(state.logged))]
+    return [Item(session, (session, "log", second, n), Kind.PROMPT, text, moment(line.ts), SaidBy.PERSON)]
 
 
 def _titled(line: Line) -> list[Decoded]:

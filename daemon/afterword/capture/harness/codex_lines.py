@@ -54,6 +54,7 @@ class Git(Struct, gc=False):
 
 class HistoryBase(Struct, gc=False):
     thread_id: str | None = None
+    end_ordinal_exclusive: int | None = None
 
 
 class Change(Struct, gc=False):
@@ -101,6 +102,7 @@ class Payload(Struct, gc=False):
     timestamp: str | int | float | None = None
     # session_meta
     cwd: str | None = None
+    cli_version: str | None = None
     forked_from_id: str | None = None
     parent_thread_id: str | None = None
     agent_nickname: str | None = None
@@ -140,9 +142,15 @@ class Line(Struct, gc=False):
     timestamp: str | int | float | None = None
     type: str = ""
     payload: Payload | None = None
+    ordinal: int | None = None
     # a bare header or a line of session_index.jsonl
     id: str | None = None
     thread_name: str | None = None
+    # a line of history.jsonl
+    session_id: str | None = None
+    conversation_id: str | None = None
+    ts: int | float | None = None
+    text: str | None = None
 
 
 class Arguments(Struct, gc=False):

@@ -12,7 +12,7 @@ from afterword.capture.harness.codex_lines import (
     ThreadItem,
 )
 from afterword.capture.harness.codex_state import CALLS, PROMPTS, RUNNING, TWINS, Call, Prompt, Twins
-from afterword.capture.harness.codex_turns import Place
+from afterword.capture.harness.codex_turns import Standing
 from afterword.capture.harness.texts import image_url_note, tidy
 from afterword.capture.harness.times import moment
 from afterword.domain.events import Drop, Facts, Finish, Key, Rollback
@@ -22,15 +22,16 @@ _TITLE_MAX = 300
 _MESSAGES = frozenset({"message", "reasoning"})
 
 
-class Reading(Place):
+class Reading(Standing):
     """One line being read."""
 
     def line(self, line: Line) -> None:
         payload = line.payload or Payload()
         self.time_us = moment(line.timestamp)
+        if line.type == "session_meta":
+            self.meta(payload)  # it says whether ordinals count
+        self.place(line.ordinal)
         match line.type:
-            case "session_meta":
-                self.meta(payload)
             case "turn_context":
                 self.context(payload)
             case "response_item":

@@ -8,6 +8,7 @@ from msgspec import Struct, field
 CALLS = 256
 RUNNING = 32
 PROMPTS = 128
+LOGGED = 64
 TWINS = 64
 
 
@@ -39,6 +40,10 @@ class State(Struct):
     """Decoder state of one rollout, or of the index of titles."""
 
     index: bool = False
+    log: bool = False
+    """It is the log of all prompts."""
+    logged: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Session → second of its last prompt in that log, and which in that second it was."""
     archived: bool = False
     stem: str = ""
     thread: str = ""
@@ -53,6 +58,11 @@ class State(Struct):
     """Something of this thread's own was read."""
     sub_agent: bool = False
     paginated: bool = False
+    base: int = 0
+    """The ordinal from which a paginated thread goes on in this file."""
+    shift: int | None = None
+    """What is added to the ordinals of this file, known from its first."""
+    place: int = -1
     cwd: str = ""
     cwd_told: bool = False
     model: str = ""

@@ -5,15 +5,18 @@ import re
 from afterword.capture.harness.codex_lines import Payload, Source, Spawn
 from afterword.capture.harness.codex_state import State
 from afterword.capture.harness.times import moment
-from afterword.domain.events import Decoded, Drop, Facts, Fingerprint, Item, Key, Skipped
+from afterword.domain.events import Decoded, Drop, Facts, Fingerprint, Item, Key, Place, Revert, Skipped
 from afterword.domain.items import ExitStatus, Kind, SaidBy
 
 _WORD = re.compile(r"[\w./-]{1,80}")
 _UUID7 = re.compile(r"([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.IGNORECASE)
+_VERSION_MAX = 40
+_PLACE_BITS = 20
+_ORDINAL_MAX = 1 << 40
 _SECOND_US = 1_000_000
 
 
-class Place:
+class Standing:
     """One line's place; what comes of the line goes to `out`, what must be remembered to `state`."""
 
     def __init__(self, state: State, fingerprint: Fingerprint, out: list[Decoded]) -> None:
@@ -58,6 +61,8 @@ class Place:
         state.paginated = meta.history_mode == "paginated"
         base = meta.history_base.thread_id if meta.history_base else None
         forked = meta.forked_from_id or (base if base != meta.id else None)
+        if base == meta.id and meta.history_base:
+            self._go_on_from(meta.history_base.end_ordinal_exclusive)
         if forked:
             state.forked = forked
             # A paginated fork refers to the other thread's history and copies nothing.
@@ -68,6 +73,7 @@ class Place:
             Facts(
                 state.thread,
                 cwd=meta.cwd or None,
+                version=(meta.cli_version or "")[:_VERSION_MAX] or None,
                 branch=meta.git.branch if meta.git else None,
                 parent=parent,
                 agent=spawn.agent_nickname or meta.agent_nickname or spawn.agent_role or meta.agent_role or kind,
@@ -76,6 +82,24 @@ class Place:
                 started_us=state.created_us,
             )
         )
+
+    def _go_on_from(self, ordinal: int | None) -> None:
+        """This file takes the thread up again at an ordinal of an earlier file: what followed there was reverted."""
+        at_us = self.time_us if self.time_us is not None else self.state.created_us
+        if ordinal is None or not 0 <= ordinal < _ORDINAL_MAX or at_us is None:
+            return
+        self.state.base = ordinal
+        self.out.append(Revert(self.session(), ordinal << _PLACE_BITS, at_us))
+
+    def place(self, ordinal: int | None) -> None:
+        """Tell where a line of a paginated thread stands: ordinals go on from file to file, but may repeat."""
+        state = self.state
+        if not state.paginated or ordinal is None or not 0 <= ordinal < _ORDINAL_MAX:
+            return
+        if state.shift is None:
+            state.shift = max(0, state.base - ordinal)
+        state.place = max((ordinal + state.shift) << _PLACE_BITS, state.place + 1)
+        self.out.append(Place(state.place))
 
     def context(self, context: Payload) -> None:
         state = self.state

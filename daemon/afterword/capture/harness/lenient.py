@@ -20,7 +20,7 @@ SHAPE = BadLine("fields of an unknown shape")
 
 _RECORD_START = re.compile(
     r'\{\s*"(?:timestamp|type|parentUuid|logicalParentUuid|uuid|sessionId|isSidechain|messageId|cwd|summary|ordinal|'
-    r'operation|id|session_id)"\s*:'
+    r'operation|id|session_id|role|\$set|\$rewindTo|step_index|method)"\s*:'
 )
 _AT = re.compile(r"at `\$([^`]*)`")
 _STEP = re.compile(r"\.([^.\[]+)|\[(\d+|\.\.\.)\]")

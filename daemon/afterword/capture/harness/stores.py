@@ -63,14 +63,14 @@ def _changed_s(entry: os.DirEntry[str]) -> int:
         return 0
 
 
-def line_log(entry: os.DirEntry[str]) -> Found:
+def line_log(entry: os.DirEntry[str], authority: int = 0) -> Found:
     """The file as a line log, or why it is none."""
     path = Path(entry.path)
     try:
         regular = stat.S_ISREG(entry.stat().st_mode)
     except OSError:
         regular = False
-    return Found(path) if regular else Found(path, "none", NOT_REGULAR)
+    return Found(path, authority=authority) if regular else Found(path, "none", NOT_REGULAR)
 
 
 def below(folder: Path, name: re.Pattern[str], depth: int) -> Iterator[os.DirEntry[str] | Found]:

@@ -5,7 +5,7 @@ from typing import cast
 
 from msgspec import Struct
 
-from afterword.domain.events import Decoder
+from afterword.domain.events import Agent
 
 
 class Harness(Struct, frozen=True):
@@ -15,23 +15,20 @@ class Harness(Struct, frozen=True):
     reads: bool
     """Whether its transcripts are read; the others are only looked for."""
 
-    def load(self) -> Decoder:
-        """The harness's decoder; one that is not read yet knows its roots and no sources."""
-        module = importlib.import_module(f"afterword.capture.harness.{self.module}")
-        if not self.reads:
-            return cast("Decoder", module.Later(self.name, self.label))
-        return cast("Decoder", module)
+    def load(self) -> Agent:
+        """The harness's module."""
+        return cast("Agent", importlib.import_module(f"afterword.capture.harness.{self.module}"))
 
 
 HARNESSES = (
     Harness("claude-code", "Claude Code", "claude_code", reads=True),
     Harness("codex", "Codex CLI", "codex", reads=True),
-    Harness("opencode", "opencode", "later", reads=False),
-    Harness("cursor", "Cursor", "later", reads=False),
-    Harness("gemini-cli", "Gemini CLI", "later", reads=False),
-    Harness("aider", "aider", "later", reads=False),
-    Harness("antigravity", "Antigravity", "later", reads=False),
-    Harness("grok-build", "Grok Build", "later", reads=False),
+    Harness("opencode", "opencode", "opencode", reads=True),
+    Harness("cursor", "Cursor", "cursor", reads=True),
+    Harness("gemini-cli", "Gemini CLI", "gemini_cli", reads=True),
+    Harness("aider", "aider", "aider", reads=True),
+    Harness("antigravity", "Antigravity", "antigravity", reads=True),
+    Harness("grok-build", "Grok Build", "grok_build", reads=True),
 )
 
 BY_NAME = {harness.name: harness for harness in HARNESSES}

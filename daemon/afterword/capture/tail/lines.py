@@ -1,10 +1,10 @@
 """Whole lines of a file from a position on, in bounded memory."""
 
-import os
 from collections.abc import Iterator
 
 import msgspec
 
+from afterword.capture.tail.content import Content
 from afterword.capture.tail.prefix import Mark, PrefixHash
 
 CHUNK = 1 << 20
@@ -41,20 +41,20 @@ class Rest(msgspec.Struct, frozen=True, gc=False):
     data: bytes | None
 
 
-def read(fd: int, prefix: PrefixHash) -> Iterator[Batch | Rest]:
+def read(content: Content, prefix: PrefixHash) -> Iterator[Batch | Rest]:
     """Read from `prefix.offset` to the end as it is now; batches of about a chunk, then one Rest.
 
     At most one line and two chunks are in memory. What is read, not what `stat` said, decides.
     """
     pos = prefix.offset
-    os.lseek(fd, pos, os.SEEK_SET)
+    content.seek(pos)
     pending = b""
-    while chunk := os.read(fd, CHUNK):
+    while chunk := content.read(CHUNK):
         cut = chunk.rfind(b"\n") + 1
         if cut == 0:
             pending += chunk
             if len(pending) > LINE_MAX:
-                found = _skip(fd, pos, pending, prefix)
+                found = _skip(content, pos, pending, prefix)
                 if found is None:
                     yield Rest(pos, None)
                     return
@@ -75,13 +75,13 @@ def read(fd: int, prefix: PrefixHash) -> Iterator[Batch | Rest]:
     yield Rest(pos, pending)
 
 
-def _skip(fd: int, pos: int, pending: bytes, prefix: PrefixHash) -> Oversized | None:
+def _skip(content: Content, pos: int, pending: bytes, prefix: PrefixHash) -> Oversized | None:
     """Pass over a line that is too long, keeping its head; None when it has no end yet."""
     ahead = prefix.copy()
     head, size = pending[:_HEAD_KEPT], len(pending)
     ahead.update(pending)
     del pending
-    while chunk := os.read(fd, CHUNK):
+    while chunk := content.read(CHUNK):
         cut = chunk.find(b"\n")
         if cut < 0:
             ahead.update(chunk)
@@ -90,6 +90,6 @@ def _skip(fd: int, pos: int, pending: bytes, prefix: PrefixHash) -> Oversized | 
         ahead.update(chunk[: cut + 1])
         prefix.become(ahead)
         # What follows is read again by the caller, so that it is split like everything else.
-        os.lseek(fd, prefix.offset, os.SEEK_SET)
+        content.seek(prefix.offset)
         return Oversized(pos, size + cut, head)
     return None

@@ -7,7 +7,8 @@ import msgspec
 from afterword.domain.ids import ItemId
 from afterword.domain.items import ExitStatus, Kind, SaidBy, Time
 from afterword.redact.text import Redacted
-from afterword.store.ledger import masked, sessions
+from afterword.store.ledger import authority, masked, sessions
+from afterword.store.ledger.edits import Edits
 from afterword.store.ledger.ledger import Ledger, RecordKind, pack, unpack
 
 
@@ -32,6 +33,8 @@ class NewItem(msgspec.Struct, frozen=True, gc=False):
     given_us: int | None
     path: Redacted | None
     exit_status: ExitStatus
+    lesser: bool = False
+    """A longer text that is known stands."""
 
 
 class Writer:
@@ -41,15 +44,24 @@ class Writer:
     end differs from the one before does it become a revision (`settle`).
     """
 
-    def __init__(self, ledger: Ledger, source: int, generation: int, changed_us: int) -> None:
+    def __init__(self, ledger: Ledger, source: int, generation: int, changed_us: int, rank: int = 0) -> None:
         self._ledger = ledger
         self._db = ledger.db
         self._source = source
         self._generation = generation
         self._changed_us = changed_us
-        self._before: dict[int, tuple[int, int, int]] = {}
+        self._rank = rank
+        """The source's authority: where a higher one speaks of a membership, this one's verdict does not count."""
+        self._before: dict[int, tuple[int, int, int, int, int]] = {}
+        self._unsettled = authority.Unsettled(ledger)
         self._touched: set[int] = set()
         self._masked = masked.Change()
+        self._edits = Edits(ledger)
+        self.open = False
+        """Whether what is shown from now on comes from lines that will be decoded again."""
+        self._reopened = {
+            row for (row,) in self._db.execute("SELECT membership FROM shown WHERE source = ? AND open = 1", (source,))
+        }
         self.new_items = 0
 
     def find_keyless(self, session: int, raw_print: bytes) -> ItemId | None:
@@ -70,7 +82,7 @@ class Writer:
     def item(self, item: NewItem, session: int) -> int:
         """Store an item, first seen in `session`, or its new edition; returns its row."""
         found = self._db.execute(
-            "SELECT row, rev, time_us, time_flag, text, packed, path, exit_status FROM item WHERE id = ?", (item.id,)
+            "SELECT row, time_us, time_flag, text, packed, path, exit_status FROM item WHERE id = ?", (item.id,)
         ).fetchone()
         if found is None:
             blob, packed = pack(item.text)
@@ -87,14 +99,17 @@ class Writer:
             if item.text:
                 self._db.execute("INSERT INTO text_pending (item) VALUES (?)", (new,))
             self._masked.text(item.text)
+            self._edits.made(new, owed=bool(item.text))
             self.new_items += 1
             return new
         row: int = found[0]
-        rev, time_us, time_flag, blob, packed, path, exit_status = found[1:]
+        time_us, time_flag, blob, packed, path, exit_status = found[1:]
         old_text = unpack(blob, packed)
         # A fork or an older copy may hold less of a growing answer: there the longer edition stands.
         shorter = len(item.text) < len(old_text) and old_text.startswith(item.text)
         text = old_text if shorter and not self._shows(session, row) else item.text
+        if item.lesser and len(item.text) < len(old_text):
+            text = old_text
         # Copies get new times; the earliest given one is the true one whatever is read first.
         earlier = item.time_flag is Time.GIVEN and (time_flag != Time.GIVEN or item.time_us < time_us)
         new_time = (item.time_us, item.time_flag) if earlier else (time_us, time_flag)
@@ -102,42 +117,54 @@ class Writer:
         new_path = item.path or path
         if (text, *new_time, new_exit, new_path) == (old_text, time_us, time_flag, exit_status, path):
             return row
+        standing = authority.of_item(self._ledger, row)
+        if standing > self._rank:
+            text = old_text
+            new_exit = item.exit_status if exit_status is None else exit_status
+            new_path = path or item.path
+        elif standing < self._rank:
+            text = item.text
+        if (text, *new_time, new_exit, new_path) == (old_text, time_us, time_flag, exit_status, path):
+            return row
+        self._edits.begin(row)
         if text != old_text:
             blob_new, packed_new = pack(text)
             self._db.execute(
                 "UPDATE item SET text = ?, packed = ?, chars = ? WHERE row = ?", (blob_new, packed_new, len(text), row)
             )
-            self._db.execute("INSERT INTO text_pending (item, old, old_packed) VALUES (?, ?, ?)", (row, blob, packed))
+            self._edits.owe(row, blob, packed)
             self._masked.text(text, old_text)
         self._db.execute(
-            "UPDATE item SET rev = ?, time_us = ?, time_flag = ?, exit_status = ?, path = ?, origin = 1 WHERE row = ?",
-            (rev + 1, *new_time, new_exit, new_path, row),
+            "UPDATE item SET time_us = ?, time_flag = ?, exit_status = ?, path = ? WHERE row = ?",
+            (*new_time, new_exit, new_path, row),
         )
-        self._ledger.number(RecordKind.ITEM, row, rev + 1)
-        self._touch_holders(row)
         return row
 
     def finish(self, item_id: ItemId, exit_status: ExitStatus) -> None:
         """Set the exit status of an item that was stored before; without such an item nothing happens."""
-        found = self._db.execute("SELECT row, rev, exit_status FROM item WHERE id = ?", (item_id,)).fetchone()
-        if found is None or found[2] == exit_status or exit_status is None:
+        found = self._db.execute("SELECT row, exit_status FROM item WHERE id = ?", (item_id,)).fetchone()
+        if found is None or found[1] == exit_status or exit_status is None:
             return
-        row, rev, _ = found
-        self._db.execute(
-            "UPDATE item SET exit_status = ?, rev = ?, origin = 1 WHERE row = ?", (exit_status, rev + 1, row)
-        )
-        self._ledger.number(RecordKind.ITEM, row, rev + 1)
-        self._touch_holders(row)
+        self._edits.begin(found[0])
+        self._db.execute("UPDATE item SET exit_status = ? WHERE row = ?", (exit_status, found[0]))
 
-    def member(self, session: int, item: int, place: tuple[int, int], turn: int | None, state: State) -> None:
-        """Say that this source shows `item` in `session` at `place` (byte position of its line, n-th in it)."""
+    def member(
+        self, session: int, item: int, place: tuple[int, int], turn: int | None, state: State, *, message: bool = False
+    ) -> None:
+        """Say that this source shows `item` in `session` at `place` (byte position of its line, n-th in it).
+
+        `message`: the place is that of a message, which can be cut off: shown again after it was abandoned in this
+        reading, it lives again, at its new place.
+        """
         found = self._db.execute(
-            "SELECT row, pos, sub, state FROM membership WHERE session = ? AND item = ?", (session, item)
+            "SELECT row, pos, sub, said, authority FROM membership WHERE session = ? AND item = ?", (session, item)
         ).fetchone()
         if found is None:
+            self._unsettled.placed(session, place, self._rank)
             row = self._db.execute(
-                "INSERT INTO membership (session, item, pos, sub, state, origin) VALUES (?, ?, ?, ?, ?, 1)",
-                (session, item, *place, state),
+                "INSERT INTO membership (session, item, pos, sub, said, state, authority, origin)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, 1)",
+                (session, item, *place, state, state, self._rank),
             ).lastrowid
             assert row is not None
             self._ledger.number(RecordKind.MEMBERSHIP, row, 1)
@@ -148,16 +175,46 @@ class Writer:
                 "SELECT generation FROM shown WHERE source = ? AND membership = ?", (self._source, row)
             ).fetchone()
             if seen and seen[0] == self._generation:
-                return  # A row appended again adds nothing: the first place stands.
-            if seen or not self._shown_elsewhere(row):
+                self._reopen(row)
+                if not (message and found[3] == State.ABANDONED and state is State.LIVE):
+                    return  # A row appended again adds nothing: the first place stands.
+                self._change(row, place, state)
+            elif seen or found[4] < self._rank or not self._shown_elsewhere(row):
                 self._change(row, place, state)
             elif found[3] != State.LIVE and state is State.LIVE:
                 self._change(row, (found[1], found[2]), state)
         self._db.execute(
-            "INSERT INTO shown VALUES (?, ?, ?, ?) ON CONFLICT (source, membership)"
-            " DO UPDATE SET generation = excluded.generation, turn = excluded.turn",
-            (self._source, row, self._generation, turn),
+            "INSERT INTO shown (source, membership, generation, turn, at, open) VALUES (?, ?, ?, ?, ?, ?)"
+            " ON CONFLICT (source, membership) DO UPDATE SET"
+            " generation = excluded.generation, turn = excluded.turn, at = excluded.at, open = excluded.open",
+            (self._source, row, self._generation, turn, place[0] if message else None, self.open),
         )
+        self._reopened.discard(row)
+
+    def _reopen(self, row: int) -> None:
+        """An item of an open unit is shown again, by the unit as it is now."""
+        if row in self._reopened:
+            self._reopened.remove(row)
+            if not self.open:
+                self._db.execute("UPDATE shown SET open = 0 WHERE source = ? AND membership = ?", (self._source, row))
+
+    def forget_open(self) -> None:
+        """Hide what the open unit showed when it was shorter and shows no more: it is something else now."""
+        for row in self._reopened:
+            pos, sub = self._db.execute("SELECT pos, sub FROM membership WHERE row = ?", (row,)).fetchone()
+            self._db.execute("DELETE FROM shown WHERE source = ? AND membership = ?", (self._source, row))
+            if not self._shown_elsewhere(row):
+                self._change(row, (pos, sub), State.HIDDEN)
+        self._reopened.clear()
+
+    def first_prompt(self, session: int) -> int | None:
+        """The first prompt of a session, by its place."""
+        found = self._db.execute(
+            "SELECT m.item FROM membership m JOIN item i ON i.row = m.item WHERE m.session = ? AND i.kind = ?"
+            " ORDER BY m.pos, m.sub LIMIT 1",
+            (session, Kind.PROMPT),
+        ).fetchone()
+        return found[0] if found else None
 
     def hide(self, session: int, item_id: ItemId) -> None:
         """Hide an item in this session."""
@@ -169,6 +226,46 @@ class Writer:
         if found:
             self._change(found[0], (found[1], found[2]), State.HIDDEN)
 
+    def supersede(self, membership: int) -> None:
+        """Another text stands where this one stood: it is abandoned in its session."""
+        pos, sub, said = self._db.execute(
+            "SELECT pos, sub, said FROM membership WHERE row = ?", (membership,)
+        ).fetchone()
+        if said == State.LIVE:
+            self._change(membership, (pos, sub), State.ABANDONED)
+
+    def unshow(self, session: int, item_id: ItemId) -> State:
+        """Take back that this reading showed an item, as if only an earlier one had; returns its state until now."""
+        row, said = self._db.execute(
+            "SELECT m.row, m.said FROM membership m JOIN item i ON i.row = m.item WHERE m.session = ? AND i.id = ?",
+            (session, item_id),
+        ).fetchone()
+        self._db.execute(
+            "UPDATE shown SET generation = ? WHERE source = ? AND membership = ?",
+            (self._generation - 1, self._source, row),
+        )
+        return State(said)
+
+    def stands_at(self, pos: int, but: int) -> bool:
+        """Whether this source shows any live message at this place, in this reading, but the item `but`."""
+        found = self._db.execute(
+            "SELECT 1 FROM shown s JOIN membership m ON m.row = s.membership"
+            " WHERE s.source = ? AND s.generation = ? AND m.said = 0 AND s.at = ? AND m.item <> ? LIMIT 1",
+            (self._source, self._generation, pos, but),
+        ).fetchone()
+        return found is not None
+
+    def rewind(self, pos: int | None, but: int | None = None) -> None:
+        """Abandon all messages this source shows in this reading at `pos` (None: anywhere) and after, but one item."""
+        rows = self._db.execute(
+            "SELECT m.row, m.pos, m.sub FROM shown s JOIN membership m ON m.row = s.membership"
+            " WHERE s.source = ? AND s.generation = ? AND m.said = 0 AND (? IS NULL OR s.at >= ?)"
+            " AND m.item IS NOT ?",
+            (self._source, self._generation, pos, pos, but),
+        ).fetchall()
+        for row, its_pos, sub in rows:
+            self._change(row, (its_pos, sub), State.ABANDONED)
+
     def rollback(self, session: int, turns: int, before: int) -> None:
         """Abandon the last `turns` live prompts above byte position `before`, and all from the first of them on.
 
@@ -177,7 +274,7 @@ class Writer:
         prompts = self._db.execute(
             "SELECT m.pos FROM membership m JOIN item i ON i.row = m.item"
             " JOIN shown s ON s.membership = m.row AND s.source = ? AND s.generation = ?"
-            " WHERE m.session = ? AND (m.state = 0 OR m.rolled = ?) AND m.pos < ? AND i.kind = ? AND i.said_by = ?"
+            " WHERE m.session = ? AND (m.said = 0 OR m.rolled = ?) AND m.pos < ? AND i.kind = ? AND i.said_by = ?"
             " ORDER BY m.pos DESC, m.sub DESC LIMIT ?",
             (self._source, self._generation, session, before, before, Kind.PROMPT, SaidBy.PERSON, max(0, turns)),
         ).fetchall()
@@ -186,46 +283,72 @@ class Writer:
         rows = self._db.execute(
             "SELECT m.row, m.pos, m.sub FROM membership m"
             " JOIN shown s ON s.membership = m.row AND s.source = ? AND s.generation = ?"
-            " WHERE m.session = ? AND m.state = 0 AND m.pos >= ? AND m.pos < ?",
+            " WHERE m.session = ? AND m.said = 0 AND m.pos >= ? AND m.pos < ?",
             (self._source, self._generation, session, prompts[-1][0], before),
         ).fetchall()
         for row, pos, sub in rows:
             self._change(row, (pos, sub), State.ABANDONED, rolled=before)
+
+    def revert(self, session: int, pos: int, time_us: int) -> None:
+        """Abandon what was said before `time_us` at `pos` or behind it, whichever source shows it."""
+        rows = self._db.execute(
+            "SELECT m.row, m.pos, m.sub FROM membership m JOIN item i ON i.row = m.item"
+            " WHERE m.session = ? AND m.said = 0 AND m.pos >= ? AND i.time_us < ?",
+            (session, pos, time_us),
+        ).fetchall()
+        for row, at, sub in rows:
+            self._change(row, (at, sub), State.ABANDONED)
 
     def abandon_turns(self, turns: list[int]) -> None:
         """Abandon every live membership that this source shows in one of these turns of its tree."""
         for turn in turns:
             rows = self._db.execute(
                 "SELECT m.row, m.pos, m.sub FROM shown s JOIN membership m ON m.row = s.membership"
-                " WHERE s.turn = ? AND s.source = ? AND m.state = 0",
+                " WHERE s.turn = ? AND s.source = ? AND m.said = 0",
                 (turn, self._source),
             ).fetchall()
             for row, pos, sub in rows:
                 self._change(row, (pos, sub), State.ABANDONED)
 
-    def vanish(self) -> None:
-        """After a whole reading: what this source showed before and no longer does, and no other does, is abandoned."""
+    def go_back(self, pos: int) -> None:
+        """Everything this source shows at `pos` and after it is about to be shown again, or not any more."""
+        self._db.execute(
+            "UPDATE shown SET generation = ? WHERE source = ? AND generation = ?"
+            " AND membership IN (SELECT m.row FROM shown s JOIN membership m ON m.row = s.membership"
+            "  WHERE s.source = ? AND m.pos >= ?)",
+            (self._generation - 1, self._source, self._generation, self._source, pos),
+        )
+
+    def vanish(self, window: int | None = None) -> None:
+        """After a whole reading: what this source showed before and no longer does, and no other does, is abandoned.
+
+        Messages that stood before `window` stay as they were: the log begins there now.
+        """
         gone = self._db.execute(
-            "SELECT s.membership, m.pos, m.sub, m.state FROM shown s JOIN membership m ON m.row = s.membership"
-            " WHERE s.source = ? AND s.generation < ?",
-            (self._source, self._generation),
+            "SELECT s.membership, m.pos, m.sub, m.said FROM shown s JOIN membership m ON m.row = s.membership"
+            " WHERE s.source = ? AND s.generation < ? AND (? IS NULL OR s.at IS NULL OR s.at >= ?)",
+            (self._source, self._generation, window, window),
         ).fetchall()
-        for row, pos, sub, state in gone:
+        for row, pos, sub, said in gone:
             self._db.execute("DELETE FROM shown WHERE source = ? AND membership = ?", (self._source, row))
-            if state == State.LIVE and not self._shown_elsewhere(row):
+            if said == State.LIVE and not self._shown_elsewhere(row):
                 self._change(row, (pos, sub), State.ABANDONED)
 
     def settle(self) -> None:
         """Number what really changed, and mark the sessions it changed in."""
+        for edited in self._edits.settle():
+            self._touch_holders(edited)
+        for session, item in self._unsettled.settle():
+            self._touched.add(session)
+            self._touch_holders(item)
         for row, before in self._before.items():
-            pos, sub, state, rev, session, item = self._db.execute(
-                "SELECT pos, sub, state, rev, session, item FROM membership WHERE row = ?", (row,)
+            pos, sub, said, rank, state, rev, session, item = self._db.execute(
+                "SELECT pos, sub, said, authority, state, rev, session, item FROM membership WHERE row = ?", (row,)
             ).fetchone()
-            if (pos, sub, state) == before:
-                continue
-            self._db.execute("UPDATE membership SET rev = ?, origin = 1 WHERE row = ?", (rev + 1, row))
-            self._ledger.number(RecordKind.MEMBERSHIP, row, rev + 1)
-            if state != before[2]:
+            if (pos, sub, said, rank) != before[:4]:
+                self._db.execute("UPDATE membership SET rev = ?, origin = 1 WHERE row = ?", (rev + 1, row))
+                self._ledger.number(RecordKind.MEMBERSHIP, row, rev + 1)
+            if state != before[4]:
                 self._touched.add(session)
                 self._touch_holders(item)
         for session in sorted(self._touched):
@@ -235,12 +358,19 @@ class Writer:
         self._touched.clear()
 
     def _change(self, row: int, place: tuple[int, int], state: State, rolled: int | None = None) -> None:
-        if row not in self._before:
-            found = self._db.execute("SELECT pos, sub, state FROM membership WHERE row = ?", (row,)).fetchone()
-            self._before[row] = found
+        pos, sub, said, rank, shown_as, session = self._db.execute(
+            "SELECT pos, sub, said, authority, state, session FROM membership WHERE row = ?", (row,)
+        ).fetchone()
+        if rank > self._rank:
+            return
+        self._before.setdefault(row, (pos, sub, said, rank, shown_as))
         self._db.execute(
-            "UPDATE membership SET pos = ?, sub = ?, state = ?, rolled = ? WHERE row = ?", (*place, state, rolled, row)
+            "UPDATE membership SET pos = ?, sub = ?, said = ?, rolled = ?, authority = ?,"
+            " state = CASE WHEN state = said THEN ? ELSE state END WHERE row = ?",
+            (*place, state, rolled, self._rank, state, row),
         )
+        if (*place, state, self._rank) != (pos, sub, said, rank):
+            self._unsettled.moved(session)
 
     def _shows(self, session: int, item: int) -> bool:
         """Whether this source itself shows the item in the session."""
@@ -252,12 +382,13 @@ class Writer:
         return found is not None
 
     def _shown_elsewhere(self, membership: int) -> bool:
-        return (
-            self._db.execute(
-                "SELECT 1 FROM shown WHERE membership = ? AND source <> ? LIMIT 1", (membership, self._source)
-            ).fetchone()
-            is not None
-        )
+        """Whether another source that has at least this one's authority shows it."""
+        found = self._db.execute(
+            "SELECT 1 FROM shown s JOIN source o ON o.row = s.source"
+            " WHERE s.membership = ? AND s.source <> ? AND o.authority >= ? LIMIT 1",
+            (membership, self._source, self._rank),
+        ).fetchone()
+        return found is not None
 
     def _touch_holders(self, item: int) -> None:
         for (session,) in self._db.execute("SELECT session FROM membership WHERE item = ?", (item,)):

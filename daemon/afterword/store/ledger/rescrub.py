@@ -20,7 +20,7 @@ from afterword.domain.slugs import slug
 from afterword.redact.redactor import Redactor
 from afterword.redact.text import Redacted, stored
 from afterword.store import faults
-from afterword.store.ledger import articles, masked, segments, sessions
+from afterword.store.ledger import articles, drift, masked, segments, sessions
 from afterword.store.ledger.ledger import Ledger, RecordKind, pack, unpack
 
 VERSION: Final = "rules_version"
@@ -48,14 +48,17 @@ COLUMNS: Final[dict[str, Holds]] = {
         ("meta.key", "meta.value", "source.path", "source.state", "source.problem", "source.name", "source.version"),
         "text",
     ),
-    **dict.fromkeys(("trouble.reason", "drift.record_type", "session.native", "session.facts"), "text"),
+    **dict.fromkeys(
+        ("trouble.reason", "drift.version", "written_by.version", "checkout.folder", "checkout.root"), "text"
+    ),
+    **dict.fromkeys(("drift.record_type", "session.native", "session.facts"), "text"),
     **dict.fromkeys(("item.path", "item.text", "register.value", "article_file.fields"), "text"),
     **dict.fromkeys(("job.arguments", "job.progress", "job.result", "job.error"), "text"),
     # Texts on their way: gone when the note, the file or the full text has them.
     **dict.fromkeys(("append.bytes", "append.sections", "text_pending.old", "article_file.plan"), "passing"),
     # Ids, hashes, states, slugs and names of ours, and paths in the vault, which name files that are there.
     **dict.fromkeys(("origin.id", "origin.name", "source.harness", "source.path_key", "source.head"), "ours"),
-    **dict.fromkeys(("source.tail", "source.chain", "source.part", "source.open_hash", "drift.harness"), "ours"),
+    **dict.fromkeys(("source.tail", "source.chain", "source.part", "source.open_hash"), "ours"),
     **dict.fromkeys(("session.id", "session.harness", "item.id", "item.exit_status", "keyless.print"), "ours"),
     **dict.fromkeys(("register.key", "append.path", "placed.key", "placed.path", "note.path", "note.keys"), "ours"),
     **dict.fromkeys(("job.id", "job.name", "job.state", "article_file.uid", "article_file.path"), "ours"),
@@ -283,22 +286,30 @@ class Rescrub:
                     "UPDATE OR REPLACE trouble SET reason = ? WHERE source = ? AND line = ? AND reason = ?",
                     (clean, source, line, reason),
                 )
-        for harness, name, count in self._db.execute("SELECT harness, record_type, count FROM drift").fetchall():
-            clean = self._redactor.redact(name)
-            if clean != name:
-                self._db.execute("DELETE FROM drift WHERE harness = ? AND record_type = ?", (harness, name))
+        for source, release, name, count in self._db.execute("SELECT * FROM drift").fetchall():
+            both = self._redactor.redact(release), self._redactor.redact(name)
+            if both != (release, name):
                 self._db.execute(
-                    "INSERT INTO drift VALUES (?, ?, ?) ON CONFLICT (harness, record_type)"
-                    " DO UPDATE SET count = count + excluded.count",
-                    (harness, clean, count),
+                    "DELETE FROM drift WHERE source = ? AND version = ? AND record_type = ?", (source, release, name)
                 )
+                drift.count(self._ledger, source, *both, count)
+        for source, version in self._db.execute("SELECT source, version FROM written_by").fetchall():
+            clean = self._redactor.redact(version)
+            if clean != version:
+                self._db.execute("DELETE FROM written_by WHERE source = ? AND version = ?", (source, version))
+                drift.written_by(self._ledger, source, clean)
+        for given in self._db.execute("SELECT folder, root FROM checkout").fetchall():
+            folder, root = map(self._redactor.redact, given)
+            if (folder, root) != given:
+                self._db.execute("DELETE FROM checkout WHERE folder = ?", given[:1])
+                self._db.execute("INSERT OR REPLACE INTO checkout VALUES (?, ?)", (folder, root))
         for key, value in self._db.execute("SELECT key, value FROM meta WHERE typeof(value) = 'text'").fetchall():
             if key in _OURS:
                 continue
-            name, clean = self._redactor.redact(key), self._fact(value)
-            if (name, clean) != (key, value):
+            fact, clean = self._redactor.redact(key), self._fact(value)
+            if (fact, clean) != (key, value):
                 self._db.execute("DELETE FROM meta WHERE key = ?", (key,))
-                self._ledger.set_meta(name, clean)
+                self._ledger.set_meta(fact, clean)
         return None
 
     def _fact(self, value: str) -> Redacted:

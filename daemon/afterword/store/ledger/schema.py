@@ -251,7 +251,70 @@ def _third(db: sqlite3.Connection) -> None:
     _run(db, _V3)
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_first, _second, _third)
+_V4 = """
+-- A conversation inside a document or database is a source of its own, `within` the row of its file. `name` is the
+-- reader's name for it, `version` what the reader called its state when it was read last. authority: the kind of
+-- source, where a session is read from several.
+ALTER TABLE source ADD COLUMN within INTEGER;
+ALTER TABLE source ADD COLUMN name TEXT NOT NULL DEFAULT '';
+ALTER TABLE source ADD COLUMN version TEXT NOT NULL DEFAULT '';
+ALTER TABLE source ADD COLUMN authority INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX source_within ON source (within) WHERE within IS NOT NULL;
+
+-- said and authority are what sources say of a membership, and are numbered. state is made from them on each machine:
+-- hidden where the session has sources of a higher authority that do not show it, or where it is an alias.
+ALTER TABLE membership ADD COLUMN said INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE membership ADD COLUMN authority INTEGER NOT NULL DEFAULT 0;
+UPDATE membership SET said = state;
+CREATE INDEX membership_place ON membership (session, pos, sub);
+
+-- The highest authority among a session's memberships; made from them.
+ALTER TABLE session ADD COLUMN authority INTEGER NOT NULL DEFAULT 0;
+"""
+
+
+def _fourth(db: sqlite3.Connection) -> None:
+    _run(db, _V4)
+
+
+_V5 = """
+-- Where a message stands in the source that shows it; a membership has one place for all its sources.
+ALTER TABLE shown ADD COLUMN at INTEGER;
+
+-- open: shown by lines that are decoded again when the file has grown, so it may prove to be something else.
+ALTER TABLE shown ADD COLUMN open INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX shown_open ON shown (source) WHERE open = 1;
+"""
+
+
+def _fifth(db: sqlite3.Connection) -> None:
+    _run(db, _V5)
+
+
+_V6 = """
+-- Working folders and the main checkout each belongs to (redacted paths), as found while the folders were there.
+CREATE TABLE checkout (folder TEXT PRIMARY KEY, root TEXT NOT NULL) WITHOUT ROWID;
+
+-- Record types nobody knows, counted by source and the agent's version: a format that drifts shows here. A source that
+-- is read again is counted again.
+DROP TABLE drift;
+CREATE TABLE drift (
+  source INTEGER NOT NULL, version TEXT NOT NULL, record_type TEXT NOT NULL, count INTEGER NOT NULL,
+  PRIMARY KEY (source, version, record_type)
+) WITHOUT ROWID;
+
+-- The versions of the agent that wrote a source.
+CREATE TABLE written_by (
+  source INTEGER NOT NULL, version TEXT NOT NULL, PRIMARY KEY (source, version)
+) WITHOUT ROWID;
+"""
+
+
+def _sixth(db: sqlite3.Connection) -> None:
+    _run(db, _V6)
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_first, _second, _third, _fourth, _fifth, _sixth)
 
 
 def migrate(db: sqlite3.Connection) -> int:

@@ -7,6 +7,7 @@ from typing import Final
 import msgspec
 
 from afterword.domain.ids import SessionId, session_id
+from afterword.domain.slugs import project_of
 from afterword.redact.text import Redacted
 from afterword.store.ledger.ledger import Ledger, RecordKind
 
@@ -16,9 +17,16 @@ _WHITE = re.compile(r"\s+")
 
 
 class SessionFacts(msgspec.Struct, omit_defaults=True):
-    """What transcripts say of a session; a register. Native ids in parent, forked_from, continued_from."""
+    """What transcripts say of a session; a register. Native ids in parent, forked_from, continued_from.
+
+    `root` is the main checkout `cwd` lay in when it was first seen, `folder` the name of the store's folder, for want
+    of anything better. `version` is the agent's, as said last.
+    """
 
     cwd: str = ""
+    root: str = ""
+    folder: str = ""
+    version: str = ""
     branch: str = ""
     model: str = ""
     title: str = ""
@@ -30,6 +38,26 @@ class SessionFacts(msgspec.Struct, omit_defaults=True):
     continued_from: str = ""
     archived: bool = False
     started_us: int | None = None
+    authority: int = 0
+    """The highest authority of the sources that said this."""
+    reverts: list[tuple[int, int]] = []
+    """(place, UTC microseconds): what stands there or behind and was said before is abandoned."""
+
+    def reverted(self, pos: int, time_us: int) -> bool:
+        """Whether an item at this place was left behind when the conversation went on from an earlier one."""
+        return any(pos >= place and time_us < at_us for place, at_us in self.reverts)
+
+    @property
+    def project(self) -> str:
+        """The name of the project the session is about; "" when nothing tells it."""
+        return project_of(self.root or self.cwd) or ("" if self.cwd else self.folder)
+
+
+PROJECT_PATH = (
+    "rtrim(replace(coalesce(json_extract(s.facts, '$.root'), json_extract(s.facts, '$.cwd'),"
+    " '/' || json_extract(s.facts, '$.folder')), '\\', '/'), '/')"
+)
+"""The SQL of a session's project as the end of a path, for a session `s`."""
 
 
 class Session(msgspec.Struct, frozen=True):
@@ -72,6 +100,12 @@ def row_of(ledger: Ledger, harness: str, native: Redacted) -> int:
     return row
 
 
+def known_row(ledger: Ledger, harness: str, native: str) -> int | None:
+    """The row of a session, if there is one."""
+    found = ledger.db.execute("SELECT row FROM session WHERE id = ?", (session_id(harness, native),)).fetchone()
+    return int(found[0]) if found else None
+
+
 def set_facts(ledger: Ledger, row: int, facts: Redacted) -> bool:
     """Write the next revision of a session's facts (JSON of SessionFacts) if they differ; inside a transaction."""
     old, rev = ledger.db.execute("SELECT facts, rev FROM session WHERE row = ?", (row,)).fetchone()
@@ -98,12 +132,20 @@ def stamp(ledger: Ledger) -> tuple[int, int]:
     return count, revs
 
 
-def folders(ledger: Ledger, limit: int) -> list[str]:
-    """The working directories of the newest sessions, each once, at most `limit`; as stored, redacted."""
+def folders(ledger: Ledger, limit: int) -> list[tuple[str, str]]:
+    """(working directory, project) of the newest sessions, each once, at most `limit`; as stored, redacted."""
     rows = ledger.db.execute(
-        "SELECT json_extract(facts, '$.cwd') AS cwd FROM session WHERE cwd <> '' GROUP BY cwd ORDER BY max(row) DESC"
-        " LIMIT ?",
+        "SELECT json_extract(facts, '$.cwd') AS cwd, coalesce(json_extract(facts, '$.root'), '') FROM session"
+        " WHERE cwd <> '' GROUP BY cwd ORDER BY max(row) DESC LIMIT ?",
         (limit,),
+    )
+    return [(cwd, project_of(root or cwd)) for cwd, root in rows]
+
+
+def worked_in(ledger: Ledger) -> list[str]:
+    """Every folder that sessions were held in, by name."""
+    rows = ledger.db.execute(
+        "SELECT DISTINCT json_extract(facts, '$.cwd') AS cwd FROM session WHERE cwd LIKE '/%' ORDER BY cwd"
     )
     return [cwd for (cwd,) in rows]
 

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from afterword.redact.text import Redacted
+from afterword.store.ledger import drift
 from afterword.store.ledger.ledger import Ledger
 
 _TROUBLES_KEPT = 100
@@ -40,7 +41,10 @@ class Checkpoint(msgspec.Struct, frozen=True):
 
 
 class Source(msgspec.Struct, frozen=True):
-    """A file in a store. `path` is redacted and only for show."""
+    """A file in a store, or a conversation inside one. `path` is redacted and only for show.
+
+    A conversation has the row of its file in `within`, the reader's `name` for it, and the `version` read last.
+    """
 
     row: int
     harness: str
@@ -50,11 +54,15 @@ class Source(msgspec.Struct, frozen=True):
     bad: int
     skipped: int
     problem: str
+    within: int | None = None
+    name: str = ""
+    version: str = ""
+    authority: int = 0
 
 
 _COLUMNS = (
-    "row, harness, path_key, path, bad, skipped, problem, device, inode, size, mtime_ns, offset, lines, head, tail,"
-    " chain, part, state, generation, open_tail, open_hash, verified_ns, first_us"
+    "row, harness, path_key, path, bad, skipped, problem, within, name, version, authority, device, inode, size,"
+    " mtime_ns, offset, lines, head, tail, chain, part, state, generation, open_tail, open_hash, verified_ns, first_us"
 )
 
 
@@ -63,11 +71,60 @@ def path_key(ledger: Ledger, harness: str, path: Path) -> bytes:
     return ledger.keyed_hash(f"{harness}\0".encode() + bytes(path), 16)
 
 
+def part_key(ledger: Ledger, file_row: int, name: str) -> bytes:
+    """What finds a conversation inside a file."""
+    return ledger.keyed_hash(b"part\0%d\0" % file_row + name.encode("utf-8", "surrogatepass"), 16)
+
+
 def every(ledger: Ledger, harness: str | None = None) -> Iterator[Source]:
-    """Every source, or those of one harness."""
-    where = "" if harness is None else " WHERE harness = ?"
+    """Every file that is a source, or those of one harness."""
+    where = " WHERE within IS NULL" + ("" if harness is None else " AND harness = ?")
     rows = ledger.db.execute(f"SELECT {_COLUMNS} FROM source{where} ORDER BY row", (harness,) if harness else ())
     return map(_source, rows)
+
+
+def parts(ledger: Ledger, file_row: int) -> Iterator[Source]:
+    """The conversations inside a file that were read."""
+    return map(_source, ledger.db.execute(f"SELECT {_COLUMNS} FROM source WHERE within = ? ORDER BY row", (file_row,)))
+
+
+def versions(ledger: Ledger, harness: str, name: str, besides: int) -> list[str]:
+    """The versions of the parts of this name in a harness's files, but for that with row `besides`; oldest first."""
+    rows = ledger.db.execute(
+        "SELECT version FROM source WHERE harness = ? AND name = ? AND within <> ? ORDER BY row",
+        (harness, name, besides),
+    )
+    return [version for (version,) in rows]
+
+
+def hold_talk(ledger: Ledger, harness: str) -> bool:
+    """Whether anything was found in a harness's files that should be a conversation: lines, or parts.
+
+    A part whose name begins with a dot is a reader's note and no conversation.
+    """
+    found = ledger.db.execute(
+        "SELECT 1 FROM source WHERE harness = ? AND (offset > 0 OR within IS NOT NULL AND name NOT LIKE '.%') LIMIT 1",
+        (harness,),
+    ).fetchone()
+    return found is not None
+
+
+def shares(ledger: Ledger, row: int) -> bool:
+    """Whether another source shows something of what this one does, so that its places may not be this one's."""
+    found = ledger.db.execute(
+        "SELECT 1 FROM shown s WHERE s.source = ?"
+        " AND EXISTS (SELECT 1 FROM shown o WHERE o.membership = s.membership AND o.source <> s.source) LIMIT 1",
+        (row,),
+    ).fetchone()
+    return found is not None
+
+
+def unread(ledger: Ledger, harness: str) -> tuple[int, int]:
+    """(bad, left out) lines or records of a harness, those inside documents and databases included."""
+    found: tuple[int, int] = ledger.db.execute(
+        "SELECT coalesce(sum(bad), 0), coalesce(sum(skipped), 0) FROM source WHERE harness = ?", (harness,)
+    ).fetchone()
+    return found
 
 
 def find(ledger: Ledger, key: bytes) -> Source | None:
@@ -76,18 +133,42 @@ def find(ledger: Ledger, key: bytes) -> Source | None:
 
 
 def _source(found: tuple[Any, ...]) -> Source:
-    row, harness, key, path, bad, skipped, problem, *rest = found
-    return Source(row, harness, key, path, Checkpoint(*rest), bad, skipped, problem)
+    row, harness, key, path, bad, skipped, problem, within, name, version, authority, *rest = found
+    return Source(
+        row, harness, key, path, Checkpoint(*rest), bad, skipped, problem, within, name, version, authority
+    )  # fmt: skip
 
 
-def add(ledger: Ledger, harness: str, key: bytes, path: Redacted, first_us: int) -> Source:
+def add(ledger: Ledger, harness: str, key: bytes, path: Redacted, first_us: int, authority: int = 0) -> Source:
     """Make the row of a source seen for the first time; inside a transaction."""
     ledger.db.execute(
-        "INSERT INTO source (harness, path_key, path, first_us) VALUES (?, ?, ?, ?)", (harness, key, path, first_us)
+        "INSERT INTO source (harness, path_key, path, first_us, authority) VALUES (?, ?, ?, ?, ?)",
+        (harness, key, path, first_us, authority),
     )
     found = find(ledger, key)
     assert found is not None
     return found
+
+
+def add_part(ledger: Ledger, file: Source, key: bytes, name: Redacted, first_us: int) -> Source:
+    """Make the row of a conversation inside `file`; inside a transaction."""
+    ledger.db.execute(
+        "INSERT INTO source (harness, path_key, path, first_us, within, name) VALUES (?, ?, ?, ?, ?, ?)",
+        (file.harness, key, file.path, first_us, file.row, name),
+    )
+    found = find(ledger, key)
+    assert found is not None
+    return found
+
+
+def save_part(ledger: Ledger, row: int, version: Redacted, generation: int) -> None:
+    """A conversation inside a file was read; in the same transaction as what was read of it."""
+    ledger.db.execute("UPDATE source SET version = ?, generation = ? WHERE row = ?", (version, generation, row))
+
+
+def set_authority(ledger: Ledger, row: int, authority: int) -> None:
+    """Say which kind of source it is from its next reading on; inside a transaction."""
+    ledger.db.execute("UPDATE source SET authority = ?, generation = generation + 1 WHERE row = ?", (authority, row))
 
 
 def move(ledger: Ledger, row: int, key: bytes, path: Redacted) -> None:
@@ -97,12 +178,20 @@ def move(ledger: Ledger, row: int, key: bytes, path: Redacted) -> None:
     something (an archived session).
     """
     ledger.db.execute(
-        "UPDATE source SET path_key = ?, path = ?, size = -1, offset = 0, lines = 0, state = '', open_tail = -1,"
-        " open_hash = x''"
-        " WHERE row = ?",
-        (key, path, row),
+        "UPDATE source SET path_key = ?, path = ?, generation = generation + 1 WHERE row = ?", (key, path, row)
     )
+    ledger.db.execute("UPDATE source SET path = ?, version = '' WHERE within = ?", (path, row))
+    rewind(ledger, row)
     reset_counts(ledger, row)
+
+
+def rewind(ledger: Ledger, row: int) -> None:
+    """Have a source read from its start once more, as a reading of its own; inside a transaction."""
+    ledger.db.execute(
+        "UPDATE source SET size = -1, offset = 0, lines = 0, state = '', open_tail = -1, open_hash = x'',"
+        " generation = generation + 1 WHERE row = ?",
+        (row,),
+    )
 
 
 def save(ledger: Ledger, row: int, at: Checkpoint, state: Redacted) -> None:
@@ -117,6 +206,14 @@ def save(ledger: Ledger, row: int, at: Checkpoint, state: Redacted) -> None:
     )  # fmt: skip
 
 
+def set_seen(ledger: Ledger, row: int, at: Checkpoint) -> None:
+    """A document or database was read whole as it stood with these stats; inside a transaction."""
+    ledger.db.execute(
+        "UPDATE source SET device = ?, inode = ?, size = ?, mtime_ns = ?, head = ?, tail = ?, part = ? WHERE row = ?",
+        (at.device, at.inode, at.size, at.mtime_ns, at.head, at.tail, at.part, row),
+    )
+
+
 def set_problem(ledger: Ledger, row: int, problem: str) -> None:
     """Why a source cannot be read now ("" when it can); inside a transaction."""
     ledger.db.execute("UPDATE source SET problem = ? WHERE row = ? AND problem <> ?", (problem, row, problem))
@@ -126,6 +223,7 @@ def reset_counts(ledger: Ledger, row: int) -> None:
     """Forget what was counted, before a source is read again from its start; inside a transaction."""
     ledger.db.execute("UPDATE source SET bad = 0, skipped = 0 WHERE row = ?", (row,))
     ledger.db.execute("DELETE FROM trouble WHERE source = ?", (row,))
+    drift.reset(ledger, row)
 
 
 def count_trouble(ledger: Ledger, row: int, line: int, reason: str, *, bad: bool) -> None:
@@ -139,18 +237,11 @@ def count_trouble(ledger: Ledger, row: int, line: int, reason: str, *, bad: bool
 
 
 def troubles(ledger: Ledger) -> list[tuple[str, int, str]]:
-    """(redacted path, line number, reason) of the lines that could not be read."""
+    """(redacted path, number, reason) of the lines that could not be read; inside a document or database the path is
+    followed by the conversation, and its records are counted."""
     return list(
         ledger.db.execute(
-            "SELECT s.path, t.line, t.reason FROM trouble t JOIN source s ON s.row = t.source ORDER BY 1, 2"
+            "SELECT s.path || CASE s.name WHEN '' THEN '' ELSE ' ' || s.name END, t.line, t.reason"
+            " FROM trouble t JOIN source s ON s.row = t.source ORDER BY 1, 2"
         )
-    )
-
-
-def count_drift(ledger: Ledger, harness: str, record_type: Redacted, count: int) -> None:
-    """Count records of a type nobody knows; inside a transaction."""
-    ledger.db.execute(
-        "INSERT INTO drift VALUES (?, ?, ?) ON CONFLICT (harness, record_type) "
-        " DO UPDATE SET count = count + excluded.count",
-        (harness, record_type, count),
     )

@@ -9,6 +9,8 @@ from typing import Literal, NamedTuple
 
 from afterword.store.ledger.ledger import Ledger
 
+_FIRST = -(2**63)
+
 
 class Placed(NamedTuple):
     """Where a line stands: `repeated` when its node was seen at another place of this source."""
@@ -59,6 +61,34 @@ class Tree:
             ).lastrowid
         self._db.execute("INSERT INTO node VALUES (?, ?, ?, ?)", (self._source, its_node, pos, turn))
         return Placed(turn, self._dead(turn), False, rewound)
+
+    def message(self, node: str, at: int) -> int:
+        """Where a message stands: where it was seen first, or `at` when it is new or was cut off."""
+        number = self._number(node)
+        known = self._db.execute(
+            "SELECT pos, turn FROM node WHERE source = ? AND node = ?", (self._source, number)
+        ).fetchone()
+        if known and known[1] is None:
+            return int(known[0])
+        self._db.execute("INSERT OR REPLACE INTO node VALUES (?, ?, ?, NULL)", (self._source, number, at))
+        return at
+
+    def cut(self, node: str, line: int) -> int | None:
+        """Cut off a message and all that stand after it, as the line at position `line` says.
+
+        Returns:
+            Where the message stands; None when it does not stand (a line read twice finds what it cut itself).
+        """
+        mark = -2 - line
+        found = self._db.execute(
+            "SELECT pos FROM node WHERE source = ? AND node = ? AND (turn IS NULL OR turn = ?)",
+            (self._source, self._number(node), mark),
+        ).fetchone()
+        self._db.execute(
+            "UPDATE node SET turn = ? WHERE source = ? AND turn IS NULL AND pos >= ?",
+            (mark, self._source, found[0] if found else _FIRST),
+        )
+        return int(found[0]) if found else None
 
     def _rewind(self, parent_node: int) -> list[int]:
         rewound = []
