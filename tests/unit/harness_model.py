@@ -207,6 +207,8 @@ class Model:
         if its_id not in members:
             members[its_id] = Member(its_id, event.owner, node, self.path, place, self.authority)
             members[its_id].abandoned = event.abandoned or self._left_behind(event.session, members[its_id])
+        elif self.authority > members[its_id].authority:
+            members[its_id].authority, members[its_id].place = self.authority, place
 
     def _facts(self, event: Facts) -> None:
         session = self._session(event.session)

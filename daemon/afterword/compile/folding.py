@@ -153,5 +153,5 @@ def built(knowledge: Knowledge, day: str, record: BuildRecord) -> BuildRecord:
 
 def fold_sign(closed: Closed, meaning: Meaning | None) -> str:
     """Names all that articles depend on besides the builds; with another one they are folded anew."""
-    said = (_VERSION, meaning.signature if meaning else "words", closed.print())
+    said = (_VERSION, meaning.signature if meaning else "words", closed.key())
     return hashlib.blake2b(msgspec.json.encode(said), digest_size=12).hexdigest()

@@ -68,7 +68,7 @@ class Closed:
         """What was retracted, for an engine to know."""
         return [claim.text for closed in self._row.values() for claim in closed.claims]
 
-    def print(self) -> object:
+    def key(self) -> object:
         """What tells two of these apart."""
         return [(uid, closed.claims, sorted(closed.spared)) for uid, closed in sorted(self._row.items())]
 
