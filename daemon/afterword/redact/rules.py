@@ -8,7 +8,6 @@ more characters, so an engine without automata can find the places to try.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Final
 
 from afterword.redact.commands import COMMANDS
@@ -67,7 +66,7 @@ def _escaped(kind: str, words: tuple[str, ...], check: str) -> Rule:
     quoted, _ = _assigned(kind, f"(?:{'|'.join(found)})", starts, check)
     beginning = re.compile(r"(?:[^\\]|\\\\)+u[0-9a-f]{4}(?:\\\\\{1,8}u[0-9a-f]{4})?")
     heads = (head[0] if (head := beginning.match(form)) else form for form in found)
-    return replace(quoted, gate="|".join(dict.fromkeys(heads)))
+    return quoted._replace(gate="|".join(dict.fromkeys(heads)))
 
 
 # What may stand between a key word and its value.
