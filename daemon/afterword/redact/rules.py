@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+import msgspec
+
 from afterword.redact.commands import COMMANDS
 from afterword.redact.providers import PROVIDERS
 from afterword.redact.rule import LEFT, OPEN, Rule
@@ -66,7 +68,7 @@ def _escaped(kind: str, words: tuple[str, ...], check: str) -> Rule:
     quoted, _ = _assigned(kind, f"(?:{'|'.join(found)})", starts, check)
     beginning = re.compile(r"(?:[^\\]|\\\\)+u[0-9a-f]{4}(?:\\\\\{1,8}u[0-9a-f]{4})?")
     heads = (head[0] if (head := beginning.match(form)) else form for form in found)
-    return quoted._replace(gate="|".join(dict.fromkeys(heads)))
+    return msgspec.structs.replace(quoted, gate="|".join(dict.fromkeys(heads)))
 
 
 # What may stand between a key word and its value.
