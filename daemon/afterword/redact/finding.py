@@ -20,7 +20,6 @@ Span: TypeAlias = tuple[int, int, int]
 """Start, end (bytes), the rule's number; a smaller number names the kind."""
 
 _CHECKS = [CHECKS[rule.check] for rule in RULES]
-_NEAR = [re.compile(rule.near.encode()) if rule.near else None for rule in RULES]
 _NEAR_BYTES = 400
 _TOKEN_BYTES = 256
 _PROBE_BYTES = 768
@@ -30,7 +29,9 @@ _PROBE_SLACK = 128
 
 def rule_spans(number: int, search: Search, data: bytes, found: list[Span]) -> None:
     """Add what a rule finds in the data to `found`."""
-    rule, check, near = RULES[number], _CHECKS[number], _NEAR[number]
+    rule, check = RULES[number], _CHECKS[number]
+    # `re` keeps what it compiled: only rules that hit something need it.
+    near = re.compile(rule.near.encode()) if rule.near else None
     at = 0
     size = len(data)
     while at < size:
