@@ -58,7 +58,7 @@ def up(*, once: bool, settle: str | None, demo: bool, as_json: bool, config: Con
         _tell_summary(summary, as_json=as_json)
         return Exit.DONE
     config = _with_vault(config, quiet=as_json)
-    with writer(config, os.environ, "up", settle_us=settle_us) as program:
+    with writer(config, os.environ, "up", settle_us=settle_us, telling=bars) as program:
 
         def first(stop: Callable[[], bool]) -> None:
             fresh = counts(program.ledger).items == 0
@@ -85,7 +85,7 @@ def run(*, settle: str | None, config: Config) -> None:
     """Watch the stores and write up what happens, without first-run talk. Needs a vault: `afterword init` or `up`."""
     if config.vault is None:
         raise NotSetUp("there is no vault yet", "run `afterword init VAULT`, or `afterword up` once")
-    with writer(config, os.environ, "run", settle_us=_settle(settle)) as program:
+    with writer(config, os.environ, "run", settle_us=_settle(settle), telling=bars) as program:
         imported(WATCH)(program, lambda _what: None)
 
 
@@ -97,7 +97,7 @@ def ingest(*, harness: str | None, as_json: bool, config: Config) -> None:
     """Read what is new in the agents' stores into the ledger and the full text. Notes are written by `up`."""
     done = by_daemon(config.places.state, "ingest", {"harness": harness})
     if done is None:
-        with writer(config, os.environ, "ingest") as program, bars() as tell:
+        with writer(config, os.environ, "ingest", telling=bars) as program, bars() as tell:
             done = passes.ingest(program, passes.Ingest(harness), tell, Stop())
     if as_json:
         say_json("ingest", done)

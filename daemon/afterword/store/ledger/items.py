@@ -7,7 +7,7 @@ import msgspec
 from afterword.domain.ids import ItemId
 from afterword.domain.items import ExitStatus, Kind, SaidBy, Time
 from afterword.redact.text import Redacted
-from afterword.store.ledger import authority, sessions
+from afterword.store.ledger import authority, masked, sessions
 from afterword.store.ledger.edits import Edits
 from afterword.store.ledger.ledger import Ledger, RecordKind, pack, unpack
 
@@ -55,6 +55,7 @@ class Writer:
         self._before: dict[int, tuple[int, int, int, int, int]] = {}
         self._unsettled = authority.Unsettled(ledger)
         self._touched: set[int] = set()
+        self._masked = masked.Change()
         self._edits = Edits(ledger)
         self.open = False
         """Whether what is shown from now on comes from lines that will be decoded again."""
@@ -97,6 +98,7 @@ class Writer:
             self._ledger.number(RecordKind.ITEM, new, 1)
             if item.text:
                 self._db.execute("INSERT INTO text_pending (item) VALUES (?)", (new,))
+            self._masked.text(item.text)
             self._edits.made(new, owed=bool(item.text))
             self.new_items += 1
             return new
@@ -132,6 +134,7 @@ class Writer:
                 "UPDATE item SET text = ?, packed = ?, chars = ? WHERE row = ?", (blob_new, packed_new, len(text), row)
             )
             self._edits.owe(row, blob, packed)
+            self._masked.text(text, old_text)
         self._db.execute(
             "UPDATE item SET time_us = ?, time_flag = ?, exit_status = ?, path = ? WHERE row = ?",
             (*new_time, new_exit, new_path, row),
@@ -351,6 +354,7 @@ class Writer:
                 self._touch_holders(item)
         for session in sorted(self._touched):
             sessions.mark_dirty(self._ledger, session, self._changed_us)
+        self._masked.save(self._ledger)
         self._before.clear()
         self._touched.clear()
 

@@ -1,5 +1,7 @@
 """What the write-up reads and writes: sessions that changed, their items in order, sections and their origin."""
 
+from typing import Final
+
 import msgspec
 
 from afterword.domain.digest import Digest
@@ -9,6 +11,9 @@ from afterword.domain.segments import Member
 from afterword.redact.text import Redacted, stored
 from afterword.store.ledger import registers, sessions
 from afterword.store.ledger.ledger import Ledger, RecordKind, unpack
+
+PLAIN: Final = ("session", "made_of", "engine", "items", "day", "time", "harness", "project", "origin", "withdrawn_by")
+"""What is ours in these records: a person's own patterns must not break it."""
 
 
 class DigestRecord(msgspec.Struct, frozen=True):
