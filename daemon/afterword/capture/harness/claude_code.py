@@ -26,6 +26,7 @@ from afterword.capture.harness.claude_state import (
 from afterword.capture.harness.claude_stores import roots, sources
 from afterword.capture.harness.claude_tools import called, picture, result_text
 from afterword.capture.harness.lenient import part, records
+from afterword.capture.harness.stores import side_file
 from afterword.capture.harness.texts import tidy
 from afterword.capture.harness.times import moment
 from afterword.domain.events import (
@@ -64,10 +65,7 @@ def start(path: Path) -> State:
     if below_session is not None:
         stem, folder = folders[below_session + 1], folders[below_session + 2]
     state = State(stem=stem, folder=folder, agent=path.stem.removeprefix("agent-"))
-    try:
-        meta = part(path.with_name(f"{path.stem}.meta.json").read_bytes(), META)
-    except OSError:
-        meta = None
+    meta = part(side_file(path.with_name(f"{path.stem}.meta.json")), META)
     if meta is not None:
         state.agent_type, state.spawned_by = meta.agent_type, meta.tool_use_id
     return state
