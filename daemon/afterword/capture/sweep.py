@@ -81,7 +81,7 @@ def _view(harness: table.Harness, where: Where) -> StoreView:
 
 
 def _there(root: Path) -> bool:
-    """Whether a store is there, be it out of our reach: then what looks into it says so."""
+    """Whether something is there, be it out of our reach: that is not being gone."""
     try:
         return root.exists()
     except PermissionError:
@@ -356,7 +356,7 @@ class Capture:
                 for view in self.views
                 if view.harness == harness
                 for found in view.found
-                if found.path.exists()
+                if _there(found.path)
             }
             self._missing[harness] = [s for s in sources.every(self._ledger, harness) if s.path_key not in here]
         return self._missing[harness]

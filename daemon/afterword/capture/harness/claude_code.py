@@ -50,6 +50,7 @@ label = "Claude Code"
 state_type = State
 
 _WORD = re.compile(r"[\w.-]{1,64}")
+_SLASH = re.compile(r"/[A-Za-z][\w:.-]*(?:\s|\Z)")
 _TOOL_USES = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 _TITLE_MAX = 300
 _VERSION_MAX = 40
@@ -176,7 +177,7 @@ class _Reading(Struct):
         return items
 
     def _heard(self, n: int, heard: Heard, text: str, prompt: Literal["typed", "queued"], items: list[Decoded]) -> None:
-        """Add what a person did: speech, or an own shell command and its output."""
+        """Add what a person did: speech, a slash command, or an own shell command and its output."""
         person = SaidBy.AGENT if self.agent else SaidBy.PERSON
         match heard:
             case Heard.SPEECH:
@@ -187,6 +188,8 @@ class _Reading(Struct):
                     self.out.extend(queue.found(self.state, self.session, text, self.fingerprint))
             case Heard.SHELL:
                 items.append(self._item(self._own(n), Kind.COMMAND, text, person))
+            case Heard.SLASH:
+                items.append(self._item(self._own(n), Kind.META, text, person))
             case Heard.SHELL_OUTPUT:
                 items.append(self._item(self._own(n), Kind.OUTPUT, text, SaidBy.MACHINE))
 
@@ -287,6 +290,8 @@ class _Reading(Struct):
         content = record.content
         given = content if isinstance(content, str) else "\n".join(text for _, text in _spoken(content or []))
         heard, text = hear(given)
+        if _SLASH.match(text):
+            return  # it comes as a row of its own when its turn comes
         if heard in (Heard.SPEECH, Heard.NOTHING):
             self.out.extend(
                 queue.operation(self.state, self.session, record.operation, text, self.time_us, self.fingerprint)

@@ -84,12 +84,16 @@ def side_file(path: Path, most_bytes: int = SIDE_FILE_MAX) -> bytes:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except (OSError, ValueError):
         return b""
-    with os.fdopen(fd, "rb") as file:
-        try:
-            at = os.fstat(fd)
-            return file.read(most_bytes) if stat.S_ISREG(at.st_mode) and at.st_size <= most_bytes else b""
-        except OSError:
+    try:
+        at = os.fstat(fd)
+        if not stat.S_ISREG(at.st_mode) or at.st_size > most_bytes:
             return b""
+        with os.fdopen(fd, "rb", closefd=False) as file:
+            return file.read(most_bytes)
+    except OSError:
+        return b""
+    finally:
+        os.close(fd)
 
 
 def below(folder: Path, name: re.Pattern[str], depth: int) -> Iterator[os.DirEntry[str] | Found]:
