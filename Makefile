@@ -16,7 +16,7 @@ export VENV
 UV := $(or $(shell command -v uv 2>/dev/null),.tools/uv/bin/uv)
 PY = "$$(PYTHON='$(PYTHON)' .ci/python)"
 
-.PHONY: help up demo test prove wheel lock bench clean
+.PHONY: help up demo test prove wheel lock bench bench-full clean
 .DELETE_ON_ERROR:
 
 help:
@@ -25,7 +25,7 @@ help:
 	@echo 'make test   formatting, lint, types, import layers, all tests'
 	@echo 'make prove  what takes longer than a test may: kills at random points, by the hundred'
 	@echo 'make wheel  build dist/*.whl'
-	@echo 'make bench  measure reading, searching and idling on a made-up corpus'
+	@echo 'make bench  measure reading, searching and idling on a made-up history (bench-full: up to 3.3 GB)'
 	@echo 'make lock   make requirements*.lock again from pyproject.toml (UPGRADE=1: newer versions)'
 	@echo 'make clean  take away .venv, .tools, dist and the caches'
 
@@ -49,10 +49,19 @@ prove: $(VENV)/.stamp-dev
 	  $(VENV)/bin/pytest tests/fault tests/property -p no:randomly --junitxml=build/prove.xml
 	@grep -o 'value="seed[^"]*"' build/prove.xml
 
+# The small sizes, some minutes. AFTERWORD_BENCH=DIR names where the made-up histories and their stores are kept.
+BENCH_SMALL := capture query latency index hook 'idle --files 500 --seconds 15' digest compile
 bench: $(VENV)/.stamp-dev
-	@ran=; for name in capture query idle digest compile hook; do \
-	  if test -f "bench/$$name.py"; then ran=1; echo "== bench.$$name"; $(VENV)/bin/python -m "bench.$$name" $(ARGS) || exit 1; fi; \
-	done; test -n "$$ran" || echo 'no benchmark is here yet'
+	@for words in $(BENCH_SMALL); do echo "== bench.$$words"; $(VENV)/bin/python -m bench.$$words $(ARGS) || exit 1; done
+
+# All sizes, up to 3.3 GB: an hour or two, and 10 GB of disk. What is found is kept, and written into docs/benchmarks.md.
+BENCH_FULL := hook latency idle 'capture --size-mb 200' 'capture --size-mb 1000' 'capture --size-mb 3300' \
+  'query --size-mb 200' 'query --size-mb 1000' 'query --size-mb 3300' 'index --hybrid-mb 1000'
+bench-full: $(VENV)/.stamp-dev
+	@mkdir -p build; for words in $(BENCH_FULL); do echo "== bench.$$words"; \
+	  $(VENV)/bin/python -m bench.$$words --json > build/bench.json || exit 1; \
+	  $(VENV)/bin/python -m bench.report --keep < build/bench.json || exit 1; done
+	$(VENV)/bin/python -m bench.report
 
 lock: $(UV)
 	$(UV) pip compile $(if $(UPGRADE),--upgrade) --quiet --universal --python-version 3.11 --generate-hashes --no-header \

@@ -5,20 +5,24 @@ that no planted secret is in any byte written. CPU seconds are user + system of 
 `json.loads` pass over the same files in this run.
 """
 
-import argparse
+import itertools
 import json
 import os
-import platform
 import resource
 import subprocess
 import sys
 import tempfile
-import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
+from bench import frame
+
 ROOT = Path(__file__).parent
-CACHE = Path(tempfile.gettempdir()) / "afterword-bench"
+CACHE = Path(os.environ.get("AFTERWORD_BENCH") or Path(tempfile.gettempdir()) / "afterword-bench")
+"""Corpora, and the stores made of them: kept, because they take minutes."""
 
 
 def corpus(size_mb: int, seed: int) -> Path:
@@ -28,22 +32,6 @@ def corpus(size_mb: int, seed: int) -> Path:
         words = ["--out", str(home), "--size-mb", str(size_mb), "--seed", str(seed), "--edge-cases"]
         subprocess.run([sys.executable, str(ROOT / "make_corpus.py"), *words], check=True, stdout=subprocess.DEVNULL)
     return home
-
-
-def timed(words: list[str], env: dict[str, str]) -> dict[str, float]:
-    """CPU and wall seconds and peak memory (MB) of a program run to its end."""
-    began = time.monotonic()
-    child = subprocess.Popen(words, env=env, stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(child.pid, 0)
-    child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode:
-        sys.exit(f"{words} ended with {child.returncode}")
-    scale = 1024 if sys.platform == "linux" else 1024 * 1024
-    return {
-        "cpu_s": usage.ru_utime + usage.ru_stime,
-        "wall_s": time.monotonic() - began,
-        "peak_mb": usage.ru_maxrss / scale,
-    }
 
 
 def loads_pass(home: Path) -> float:
@@ -72,11 +60,28 @@ def check(home: Path, env: dict[str, str]) -> dict[str, int]:
     values = [part for _, value in made["secrets"] for part in value.split("\n")]
     state = Path(env["XDG_STATE_HOME"]) / "afterword"
     ledger = open_reader(state)
-    texts = "\0".join(text for _, _, _, text, _, _ in views.all_items(ledger))
+    texts = (text.encode() for _, _, _, text, _, _ in views.all_items(ledger))
+    files = (path.read_bytes() for path in state.rglob("*") if path.is_file())
+    leaked = len(_found(values, itertools.chain(texts, files)))
     ledger.close()
-    raw = b"\0".join(path.read_bytes() for path in state.rglob("*") if path.is_file())
-    leaked = sum(value in texts or value.encode() in raw for value in values)
     return {"needles": len(made["needles"]), "needles_wrong": wrong, "secrets": len(values), "secrets_left": leaked}
+
+
+def _found(values: list[str], texts: Iterable[bytes]) -> set[bytes]:
+    """Those of the values that stand in a text; all are looked for in one pass."""
+    import re
+
+    wanted = b"|".join(re.escape(value.encode()) for value in sorted(values, key=len, reverse=True))
+    try:
+        import re2
+
+        options = re2.Options()
+        options.encoding = re2.Options.Encoding.LATIN1
+        options.max_mem = 1 << 30
+        search = re2.compile(wanted, options).finditer
+    except ImportError:
+        search = re.compile(wanted).finditer
+    return {match.group() for text in texts for match in search(text)}
 
 
 def run(size_mb: int, seed: int) -> dict[str, Any]:
@@ -85,19 +90,19 @@ def run(size_mb: int, seed: int) -> dict[str, Any]:
         env = {"PATH": os.environ["PATH"], "HOME": str(home)}
         env |= {f"XDG_{kind}_HOME": f"{scratch}/{kind.lower()}" for kind in ("STATE", "CONFIG", "CACHE", "DATA")}
         base = loads_pass(home)
-        cold = timed([sys.executable, "-m", "afterword", "ingest"], env)
-        again = timed([sys.executable, "-m", "afterword", "ingest"], env)
-        bare = timed([sys.executable, "-c", "pass"], env)
+        cold = frame.run([sys.executable, "-m", "afterword", "ingest"], env)
+        again = frame.run([sys.executable, "-m", "afterword", "ingest"], env)
+        bare = frame.run([sys.executable, "-c", "pass"], env)
         totals = json.loads((home / "corpus.json").read_text())["totals"]
         stored = sum(path.stat().st_size for path in Path(f"{scratch}/state").rglob("*") if path.is_file())
         return {
-            "machine": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
             "corpus_mb": totals["bytes"] / 1e6,
             "files": totals["files"],
             "json_loads_cpu_s": base,
-            **cold,
-            "cpu_ratio_to_json_loads": cold["cpu_s"] / base,
-            "nothing_changed_cpu_s": again["cpu_s"] - bare["cpu_s"],
+            **msgspec.structs.asdict(cold),
+            "cpu_ratio_to_json_loads": cold.cpu_s / base,
+            "wall_per_cpu": cold.wall_s / cold.cpu_s,
+            "nothing_changed_cpu_s": again.cpu_s - bare.cpu_s,
             "store_mb": stored / 1e6,
             "store_per_text_char": stored / (totals["text_chars"] + totals["tool_chars"]),
             **check(home, env),
@@ -105,17 +110,8 @@ def run(size_mb: int, seed: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--size-mb", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--json", action="store_true")
-    given = parser.parse_args()
-    found = run(given.size_mb, given.seed)
-    if given.json:
-        print(json.dumps(found))
-        return
-    for name, value in found.items():
-        print(f"{name:26}{value:,.2f}" if isinstance(value, float) else f"{name:26}{value}")
+    given = frame.options(__doc__, size_mb=200).parse_args()
+    frame.show("capture", run(given.size_mb, given.seed), as_json=given.json)
 
 
 if __name__ == "__main__":

@@ -3,10 +3,8 @@
 The two take turns, so that a busy machine slows both; the ratio of their medians is what counts (target: 1.5).
 """
 
-import argparse
 import json
 import os
-import platform
 import statistics
 import subprocess
 import sys
@@ -16,8 +14,7 @@ from pathlib import Path
 
 from afterword.hook import EVENTS
 from afterword.store import contexts
-
-TARGET = 1.5
+from bench.frame import options, show
 
 
 def took_ms(command: list[str], env: dict[str, str], said: bytes) -> float:
@@ -49,19 +46,14 @@ def measure(rounds: int) -> dict[str, float]:
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--json", action="store_true")
-    options.add_argument("-n", type=int, default=60, help="rounds (default 60)")
-    given = options.parse_args()
+    parser = options(__doc__)
+    parser.add_argument("-n", type=int, default=60, help="rounds (default 60)")
+    given = parser.parse_args()
     found = measure(given.n)
-    bare = found["python -c pass"]
-    ratios = {what: took / bare for what, took in found.items()}
-    if given.json:
-        machine = {"python": platform.python_version(), "system": platform.platform(), "cpus": os.cpu_count()}
-        print(json.dumps({"ms": found, "ratio": ratios, "target": TARGET, "on": machine}))
-        return
-    for what, took in found.items():
-        print(f"{what:16}{took:8.1f} ms{ratios[what]:8.2f}x" + ("" if ratios[what] <= TARGET else "  over the target"))
+    bare = found.pop("python -c pass")
+    ratios = {f"{event}_ratio": took / bare for event, took in found.items()}
+    shown = {"bare_ms": bare, **{f"{event}_ms": took for event, took in found.items()}, **ratios}
+    show("hook", {**shown, "worst_ratio": max(ratios.values())}, as_json=given.json)
 
 
 if __name__ == "__main__":

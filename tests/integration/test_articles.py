@@ -258,3 +258,31 @@ def test_a_day_with_next_to_nothing_is_skipped(tmp_path: Path) -> None:
     assert day["state"] == "skipped"
     assert "fewer than 60" in day["reason"]
     assert os.listdir(home.vault / "knowledge/concepts") == []
+
+
+def test_a_changed_paragraph_leaves_the_other_texts_of_its_article_as_they_were(home: Home) -> None:
+    from afterword.app.articles import LedgerArticles
+    from afterword.domain.clock import Zones
+    from afterword.index.chunks import cut
+    from afterword.store.ledger.ledger import open_reader
+
+    def chunks(ref: str) -> set[bytes]:
+        ledger = open_reader(home.state)
+        document = LedgerArticles(ledger, Zones([])).load(ref)
+        ledger.close()
+        assert document is not None
+        return {chunk.hash for chunk in cut(document)}
+
+    path = concept(home, "works-on-a-boat")
+    ref = str(path.relative_to(home.vault))
+    before = chunks(ref)
+    text = path.read_text()
+    assert "Two calls in a row" in text
+    assert "\\`tidepool forecast\\`" in text
+    path.write_text(text.replace("Two calls in a row", "Two calls in one minute"))
+    home.run("compile", **NOW)
+    after = chunks(ref)
+    assert (len(after - before), len(before - after)) == (1, 1)
+    path.write_text(path.read_text().replace("so it needs no new dependency", "so it needs nothing new", 1))
+    home.run("compile", **NOW)
+    assert (len(chunks(ref) - after), len(after - chunks(ref))) == (1, 1)

@@ -509,3 +509,36 @@ def test_formatter_redacts_by_itself(redactor: Redactor) -> None:
 def test_install_keeps_one_filter(logger: logging.Logger, redactor: Redactor) -> None:
     _logged(logger, redactor)
     assert [type(each) for each in logger.handlers[0].filters] == [RedactingFilter]
+
+
+def test_short_texts_are_scanned_as_long_ones_are() -> None:
+    from afterword.redact import engines
+    from afterword.redact.rules import RULES
+
+    engine = engines.PythonEngine(RULES)
+    for literal in sorted({start for rule in RULES for start in rule.starts}):
+        for short in (f"{literal}", f"a {literal.upper()}=x", f"/srv/x{literal}"):
+            data = short.encode()
+            among_much = [number for number, _ in engine.scan(data + b" " * 1000)]
+            assert [number for number, _ in engine.scan(data)] == among_much, literal
+
+
+@pytest.mark.parametrize("slowly", [False, True])
+def test_the_fast_engine_comes_at_once_or_from_another_thread(slowly: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    hyperscan = pytest.importorskip("hyperscan")
+    from afterword.redact import engines
+    from afterword.redact.rules import RULES
+
+    assert hyperscan
+    monkeypatch.setattr(engines.AutoEngine, "IMPORT_S", -1.0 if slowly else 60.0)
+    engine = engines.AutoEngine(RULES)
+    token = b"export API_TOKEN=" + b"x9" * 20 + b"\n"
+    first = {number for number, _ in engine.scan(token)}
+    for _ in range(engine.WARM_BYTES // 50_000 + 1):
+        engine.scan(b"word " * 10_000)
+    assert (engine._warming is not None) == slowly
+    if engine._warming:
+        assert engine.scan(token)
+        engine._warming.join(60)
+    assert isinstance(engine._engine, engines.HyperscanEngine)
+    assert {number for number, _ in engine.scan(token)} <= first  # the plain one says where to look, no more

@@ -8,6 +8,7 @@ import msgspec
 
 from afterword.domain.articles import Current
 from afterword.domain.clock import Zones
+from afterword.domain.escape import unescape
 from afterword.store.ledger import article_files, articles
 from afterword.store.ledger.ledger import Ledger
 
@@ -64,16 +65,26 @@ def _print(each: Current) -> str:
 
 
 def _said(each: Current) -> list[tuple[str, str]]:
-    """(heading, text) of everything the article says: a section a person changed as the person left it."""
+    """(heading, text) of everything the article says: a section a person changed as the person left it, but in the
+    form of one that nobody changed, so that what stayed the same in it needs no new vector."""
     article, bodies = each.article, each.edits.bodies
     points = [
         ("Key Points", f"{claim.text} (until {claim.until})" if claim.until else claim.text) for claim in article.points
     ]
     details = [("Details", paragraph) for paragraph in article.details.split("\n\n")]
-    own = [(heading, body) for heading, body in bodies.items()]
+    own = [(heading, text) for heading, body in bodies.items() for text in _texts(heading, body)]
     return [
         ("", " ".join(article.names)),
         *(points if "Key Points" not in bodies else []),
         *(details if "Details" not in bodies else []),
         *own,
     ]
+
+
+def _texts(heading: str, body: str) -> list[str]:
+    """The points or paragraphs of a section as it stands in a note."""
+    first, _, rest = body.partition("\n")
+    text = unescape(rest if first.strip() == f"## {heading}" else body)
+    if heading != "Key Points":
+        return text.strip().split("\n\n")
+    return [line.removeprefix("- ") for line in text.splitlines() if line.strip()]

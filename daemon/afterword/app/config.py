@@ -1,8 +1,7 @@
 """Settings and places, read once at the edge: config.toml, `AFTERWORD_*`, the platform's folders."""
 
-import difflib
 import os
-import tomllib
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -42,11 +41,21 @@ class Config(msgspec.Struct, frozen=True):
 
 def places(env: Mapping[str, str], config_file: Path | None) -> Places:
     """The platform's folders, XDG variables honoured."""
-    from platformdirs import PlatformDirs  # noqa: PLC0415  # 4 ms that the hook and --help do not pay
-
-    dirs = PlatformDirs("afterword", appauthor=False)
     home = Path(env.get("HOME") or Path.home())
-    return Places(home, config_file or Path(dirs.user_config_dir) / "config.toml", Path(dirs.user_state_dir))
+    if sys.platform == "linux":
+        config, state = _xdg("XDG_CONFIG_HOME", ".config"), _xdg("XDG_STATE_HOME", ".local/state")
+    else:
+        from platformdirs import PlatformDirs  # noqa: PLC0415  # 4 ms that most commands do not have
+
+        dirs = PlatformDirs("afterword", appauthor=False)
+        config, state = Path(dirs.user_config_dir), Path(dirs.user_state_dir)
+    return Places(home, config_file or config / "config.toml", state)
+
+
+def _xdg(name: str, usual: str) -> Path:
+    """Where Linux keeps our files of a kind; in this process's environment, as everywhere else."""
+    given = Path(os.environ.get(name, ""))
+    return (given if given.is_absolute() else Path.home() / usual) / "afterword"
 
 
 def load(config_file: Path | None = None, env: Mapping[str, str] | None = None) -> Config:
@@ -61,6 +70,8 @@ def load(config_file: Path | None = None, env: Mapping[str, str] | None = None) 
     given: dict[str, str] = {}
     text = ""
     if where.config_file.exists():
+        import tomllib  # noqa: PLC0415  # its patterns take some milliseconds, for nothing where there is no file
+
         try:
             text = where.config_file.read_text("utf-8")
             raw = tomllib.loads(text)
@@ -144,6 +155,8 @@ def _check_names(raw: dict[str, Any], path: Path, text: str) -> None:
 
 
 def _unknown(path: Path, text: str, name: str, known: list[str], what: str) -> None:
+    import difflib  # noqa: PLC0415  # only for a word that is wrong
+
     near = difflib.get_close_matches(name, known, 1)
     line = next((n for n, row in enumerate(text.splitlines(), 1) if name in row.split("#")[0]), 1)
     meant = f'; did you mean "{near[0]}"?' if near else ""
@@ -161,6 +174,8 @@ def _variables(env: Mapping[str, str]) -> list[tuple[str, str, str, str]]:
         if section in known and key in known[section]:
             found.append((section, key, name, value))
         elif section in known:
+            import difflib  # noqa: PLC0415  # only for a word that is wrong
+
             near = difflib.get_close_matches(key, known[section], 1)
             meant = f"; did you mean AFTERWORD_{section.upper()}_{near[0].upper()}?" if near else ""
             raise UsageError(f"{name} names no setting{meant}", f"[{section}] has: {', '.join(known[section])}")
@@ -195,6 +210,8 @@ def write(path: Path, section: str, key: str, value: object) -> None:
             text = file.read()
     except FileNotFoundError:
         text = ""
+    import tomllib  # noqa: PLC0415
+
     try:
         document = tomlkit.parse(text)
         if section not in document:
@@ -227,6 +244,8 @@ def set_value(config: Config, name: str, text: str) -> None:
     section, _, key = name.partition(".")
     known = _sections()
     if section not in known or key not in known[section]:
+        import difflib  # noqa: PLC0415  # only for a word that is wrong
+
         near = difflib.get_close_matches(name, [f"{s}.{k}" for s, keys in known.items() for k in keys], 1)
         meant = f'; did you mean "{near[0]}"?' if near else ""
         raise UsageError(f'there is no setting "{name}"{meant}', "see `afterword config show`")

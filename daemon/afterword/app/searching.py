@@ -8,10 +8,9 @@ from afterword.app.config import Config
 from afterword.app.reading import zones_of
 from afterword.domain.clock import Clock, clock_from
 from afterword.index import hybrid
-from afterword.index.documents import DocumentKind
 from afterword.index.hybrid import Found, Mode, Results
 from afterword.index.search import Filters
-from afterword.index.standing import SIGNATURES, Semantic, standing
+from afterword.index.standing import SIGNATURES, DocumentKind, Semantic, standing
 from afterword.store.ledger import sessions
 from afterword.store.ledger.ledger import Ledger
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from afterword.app.config import Config
-from afterword.cli.output import config_option, json_option, note, say, say_json, table
-from afterword.domain.clock import Zones, parse_rfc3339
-from afterword.domain.errors import DataError, Exit, NotSetUp
+from afterword.cli.finding import find
+from afterword.cli.output import config_option, json_option, say, say_json, table
+from afterword.cli.quick import LIMIT, LIMIT_MAX
+from afterword.domain.errors import DataError, NotSetUp
 from afterword.domain.items import KIND_BY_WORD
 
 if TYPE_CHECKING:
@@ -107,7 +108,29 @@ def _told(event: dict[str, Any]) -> str:
     return " ".join([*words, *more])
 
 
-@click.command(short_help="Find what was said or done, by exact words and by meaning.")
+class _Search(click.Command):
+    """People look for flags: `--force-with-lease` is a word like others, but not what looks like one of our options."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        import difflib
+
+        ours = [name for option in self.get_params(ctx) for name in option.opts if name.startswith("--")]
+        for word in args:
+            if word == "--":
+                break
+            flag = word.partition("=")[0]
+            near = difflib.get_close_matches(flag, ours, 1, 0.8) if flag.startswith("--") and flag not in ours else []
+            if near:
+                hint = f"Did you mean {near[0]}? To look for it as a word, write -- before the words."
+                raise click.UsageError(f"There is no option {flag}. {hint}", ctx)
+        return super().parse_args(ctx, args)
+
+
+@click.command(
+    cls=_Search,
+    short_help="Find what was said or done, by exact words and by meaning.",
+    context_settings={"ignore_unknown_options": True},
+)
 @click.argument("query", nargs=-1, required=True)
 @click.option("--project", help="Only this project (the name of its folder).")
 @click.option("--harness", help="Only this agent, such as claude-code or codex.")
@@ -119,58 +142,26 @@ def _told(event: dict[str, Any]) -> str:
 @click.option("--session", help="Only in this session (a prefix of its id).")
 @click.option("--exact", "mode", flag_value="exact", help="Exact words only.")
 @click.option("--semantic", "mode", flag_value="semantic", help="Only what means the same.")
-@click.option("-n", "--limit", type=click.IntRange(1, 100_000), default=10, show_default=True, help="At most so many.")
+@click.option(
+    "-n", "--limit", type=click.IntRange(1, LIMIT_MAX), default=LIMIT, show_default=True, help="At most so many."
+)
 @json_option
 @config_option
-def search(query: tuple[str, ...], *, as_json: bool, config: Config, limit: int, **given: Any) -> int:
+def search(query: tuple[str, ...], *, as_json: bool, config: Config, limit: int, **given: str | None) -> int:
     """Find what was said or done. What holds every word comes first, then what means the same; quotes make a phrase.
 
-    Identifiers, flags, paths and phrases are found as they stand, and nothing else is. Prompts and replies come first,
-    then commands, edits and tool output. Exit code 3 when nothing is found.
+    Identifiers, flags, paths and phrases are found as they stand, `word*` is the beginning of a word. When nothing
+    holds one or two plain words, beginnings of words and parts of names are looked at (`encoded` in
+    `resolveEncodedPath`). Prompts and replies come first, then commands, edits and tool output. Exit code 3 when
+    nothing is found.
 
     \b
     afterword search SSL_ERROR_SYSCALL
     afterword search '"temp directory" race' --project api
-    afterword search -- --force-with-lease
+    afterword search --force-with-lease
+    afterword search -- --project
     """
-    from afterword.app.asking import answer
-    from afterword.app.reading import reader, zones_of
-    from afterword.app.results import Question
-
-    text = " ".join(query)
-    wanted = Question(text, **given | {"mode": given["mode"] or "both"}, limit=limit)
-    fields = answer(config, os.environ, wanted)
-    found = fields["results"]
-    if as_json:
-        say_json("search", fields)
-        return Exit.DONE if found else Exit.NOTHING
-    with reader(config) as ledger:
-        zones = zones_of(config, ledger)
-    for row in found:
-        say(_heading(row, zones))
-        say(f"    {row['snippet']}")
-        if row["path"]:
-            say(f"    → {row['path']}" + (f" (^{row['block']})" if row["block"] else ""))
-    if not found:
-        narrowed = " ".join(f"--{name} {value}" for name, value in given.items() if value and name != "mode")
-        note(f"nothing holds {text!r}" + (f" with {narrowed}" if narrowed else ""))
-    more = fields["total"] - sum("exact" in row["why"] for row in found)
-    if more > 0 and found:
-        note(f"{more:,} more; use --limit, --project, --since …")
-    if not fields["complete"]:
-        note("the full text is being made again: there may be more")
-    if fields["semantic"] == "building" and wanted.mode != "exact":
-        note("exact words only so far: the index for search by meaning is being made")
-    return Exit.DONE if found else Exit.NOTHING
-
-
-def _heading(row: dict[str, Any], zones: Zones) -> str:
-    at_us = parse_rfc3339(row["time"])
-    at = zones.local(at_us).strftime("%Y-%m-%d %H:%M") if at_us is not None else ""
-    words = [row["item_kind"] or row["kind"], at]
-    words += [row["harness"], row["project"], row["session"][:13]] if row["session"] else [row["title"]]
-    words += ["abandoned"] if row["abandoned"] else []
-    return " · ".join(word for word in words if word) + ("" if "exact" in row["why"] else " · by meaning")
+    return find(config, query, as_json=as_json, limit=limit, **given)
 
 
 @click.command(short_help="One session whole.")
@@ -185,10 +176,11 @@ def show(session: str, *, everything: bool, as_json: bool, config: Config) -> No
     """
     from afterword.app.reading import reader, zones_of
     from afterword.app.results import session_fields
-    from afterword.app.show import find, whole
+    from afterword.app.show import find as session_named
+    from afterword.app.show import whole
 
     with reader(config) as ledger:
-        found = whole(ledger, find(ledger, session))
+        found = whole(ledger, session_named(ledger, session))
         zones = zones_of(config, ledger)
     if as_json:
         say_json("show", session_fields(found))

@@ -1,4 +1,4 @@
-"""The command line: a lazy table of commands, one place where errors become words and exit codes."""
+"""The command line: where it begins, and the one place where errors become words and exit codes."""
 
 import json
 import os
@@ -6,55 +6,8 @@ import sqlite3
 import sys
 from typing import Any
 
-import click
-
-from afterword import __version__
-from afterword.cli.commands import COMMANDS, imported
+from afterword.cli.quick import plain_search
 from afterword.domain.errors import AfterwordError, Exit
-
-
-class LazyGroup(click.Group):
-    """A group whose commands are rows of the table above, so that `--help` imports none of them."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        del ctx
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        del ctx
-        if cmd_name not in COMMANDS:
-            return None
-        command: click.Command = imported(COMMANDS[cmd_name][0])
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        del ctx
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, help_line) for name, (_, help_line) in COMMANDS.items()])
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        try:
-            return super().resolve_command(ctx, args)
-        except click.UsageError as err:
-            import difflib
-
-            near = difflib.get_close_matches(args[0], COMMANDS, 1)
-            if near:
-                raise click.UsageError(f"{err.message.rstrip('.')}. Did you mean {near[0]!r}?", ctx) from err
-            raise
-
-
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(__version__, "-V", "--version", message="afterword %(version)s")
-def cli() -> None:
-    """What your coding agents did, written up: daily notes in an Obsidian vault, and exact search over everything.
-
-    \b
-    Start with:  afterword up
-    Then:        afterword search "SSL_ERROR_SYSCALL"
-    """
 
 
 def main() -> None:
@@ -64,17 +17,11 @@ def main() -> None:
         sys.exit(Exit.FAILED)
     as_json = "--json" in sys.argv
     try:
-        code = cli.main(standalone_mode=False)
+        code = _run(sys.argv[1:])
         sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else Exit.DONE)
-    except click.exceptions.NoArgsIsHelpError as err:
-        sys.stdout.write(err.format_message() + "\n")
-        sys.exit(Exit.USAGE)
-    except click.exceptions.Abort:
+    except KeyboardInterrupt:
         _fail(as_json, "stopped", "stopped", "", Exit.FAILED)
-    except click.ClickException as err:
-        hint = f"see `{err.ctx.command_path} --help`" if isinstance(err, click.UsageError) and err.ctx else ""
-        _fail(as_json, "usage", err.format_message(), hint, Exit(err.exit_code))
     except AfterwordError as err:
         _fail(as_json, err.kind, err.message, err.hint, err.code)
     except BrokenPipeError:
@@ -94,6 +41,29 @@ def main() -> None:
 
         sys.stderr.write(clean(traceback.format_exc()))
         _fail(as_json, "bug", "this is a bug in afterword", "please report it with the lines above", Exit.FAILED)
+
+
+def _run(words: list[str]) -> Any:
+    asked = plain_search(words)
+    if asked is not None:
+        _msgspec_alone()
+        from afterword.cli.finding import find
+        from afterword.cli.output import settings
+
+        return find(settings(), asked.query, as_json=asked.as_json, limit=asked.limit, mode=asked.mode)
+    from afterword.cli.group import run
+
+    return run()
+
+
+def _msgspec_alone() -> None:
+    """Load msgspec as where there is no typing_extensions, which it uses only if it is there: a tenth of a search."""
+    if "msgspec" not in sys.modules and "typing_extensions" not in sys.modules:
+        sys.modules["typing_extensions"] = None  # type: ignore[assignment]  # Python's own sign for "not there"
+        try:
+            import msgspec  # noqa: F401
+        finally:
+            del sys.modules["typing_extensions"]
 
 
 def _fail(as_json: bool, kind: str, message: str, hint: str, code: Exit) -> None:

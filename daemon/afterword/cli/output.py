@@ -2,14 +2,11 @@
 
 import functools
 import json
-import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
-
-import click
 
 from afterword.app.config import Config, load
 from afterword.redact.exits import leave, leave_tree
@@ -46,6 +43,8 @@ def say(text: str = "") -> None:
 
 def command_name() -> str:
     """How this program is called from here: by its name, or by its path where the name would not find it."""
+    import shutil
+
     given = Path(sys.argv[0])
     return "afterword" if given.name != "afterword" or shutil.which("afterword") == str(given) else str(given)
 
@@ -67,8 +66,14 @@ def say_json(command: str, fields: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps(answer, ensure_ascii=False) + "\n")
 
 
+def settings(config_file: Path | None = None) -> Config:
+    """The settings in force, for any command."""
+    return load(config_file)
+
+
 def config_option(command: F) -> F:
     """Adds `--config FILE` and gives the command its `Config` as `config`."""
+    import click
 
     @click.option(
         "--config",
@@ -78,13 +83,17 @@ def config_option(command: F) -> F:
     )
     @functools.wraps(command)
     def wrapped(*args: Any, config_file: Path | None, **named: Any) -> Any:
-        config: Config = load(config_file)
+        config = settings(config_file)
         return command(*args, config=config, **named)
 
     return wrapped  # type: ignore[return-value]  # functools.wraps keeps the signature that click reads
 
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def json_option(command: F) -> F:
+    """Adds `--json`, which the command gets as `as_json`."""
+    import click
+
+    return click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")(command)
 
 
 @contextmanager

@@ -1,11 +1,11 @@
 """Time: UTC microseconds inside, the vault's local day only to name a note."""
 
 import datetime as dt
+import functools
 import os
 import time
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
-from zoneinfo import ZoneInfo
 
 from afterword.domain.errors import UsageError
 
@@ -59,8 +59,13 @@ class Zones:
 
     def __init__(self, changes: Sequence[tuple[str, str]], day_starts_at_min: int = 0) -> None:
         """`changes` are (`YYYY-MM-DD` or "" for always, IANA name) in order; minutes after midnight start a day."""
-        self._changes = [(since, ZoneInfo(name)) for since, name in changes] or [("", ZoneInfo("UTC"))]
+        self._named = tuple(changes)
         self._shift = dt.timedelta(minutes=day_starts_at_min)
+
+    @functools.cached_property
+    def _changes(self) -> list[tuple[str, dt.tzinfo]]:
+        # Looked up when a day is asked for: a search for a script asks for none, and this takes 5 ms.
+        return [(since, _zone(name)) for since, name in self._named] or [("", dt.UTC)]
 
     def local(self, at_us: int) -> dt.datetime:
         """The local time in the zone that holds on that day. Times no calendar has are moved to its ends."""
@@ -86,3 +91,11 @@ class Zones:
         zone = next((zone for since, zone in reversed(self._changes) if since <= day), self._changes[0][1])
         start = midnight.replace(tzinfo=zone) + self._shift
         return round((start - _EPOCH) / dt.timedelta(microseconds=1))
+
+
+def _zone(name: str) -> dt.tzinfo:
+    if name == "UTC":
+        return dt.UTC
+    from zoneinfo import ZoneInfo  # noqa: PLC0415
+
+    return ZoneInfo(name)

@@ -21,7 +21,6 @@ from afterword.index.chunks import Chunk, cut
 from afterword.index.documents import (
     ArticleSource,
     Document,
-    DocumentKind,
     NoArticles,
     changed_sessions,
     diary_prints,
@@ -34,7 +33,7 @@ from afterword.index.embedder import Embedder, Matrix
 from afterword.index.keeper import Entry
 from afterword.index.manifest import Build, Listed, Manifest
 from afterword.index.opening import Store
-from afterword.index.standing import collection_name
+from afterword.index.standing import DocumentKind, collection_name
 from afterword.store.ledger.ledger import Ledger
 
 _log = logging.getLogger(__name__)

@@ -14,9 +14,6 @@ import msgspec
 from afterword.index.documents import Document, Part
 from afterword.store.fulltext import spaced
 
-VERSION = "c1"
-"""Part of a collection's name: another way of cutting is another collection."""
-
 AIM_WORDS = 90
 MAX_WORDS = 130
 _MIN_WORDS = 40

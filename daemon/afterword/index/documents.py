@@ -3,16 +3,15 @@
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from typing import Literal, Protocol, TypeAlias
+from typing import Protocol
 
 import msgspec
 
 from afterword.domain.items import PROSE_KINDS
 from afterword.domain.sections import PARTS
+from afterword.index.standing import DocumentKind
 from afterword.store.ledger import segments, sessions
 from afterword.store.ledger.ledger import Ledger, RecordKind
-
-DocumentKind: TypeAlias = Literal["article", "diary", "message"]
 
 
 class Part(msgspec.Struct, frozen=True):

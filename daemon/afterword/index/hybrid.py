@@ -12,16 +12,15 @@ import msgspec
 
 from afterword.domain.items import KIND_BY_WORD, PROSE_KINDS, ROLE_OF, Kind
 from afterword.index import search as exact
-from afterword.index.documents import DocumentKind
 from afterword.index.query import Term, parse
 from afterword.index.search import Filters, Hit
 from afterword.index.snippet import snippet
-from afterword.index.standing import Semantic
+from afterword.index.standing import DocumentKind, Semantic
 from afterword.redact.text import Redacted  # noqa: TC001  # msgspec-free, and named in a value's type
 from afterword.store.fulltext import folded
 from afterword.store.ledger import sessions, views
 from afterword.store.ledger.ledger import Ledger, unpack
-from afterword.store.ledger.sessions import Session
+from afterword.store.ledger.sessions import Head
 
 Mode: TypeAlias = Literal["both", "exact", "semantic"]
 Why: TypeAlias = Literal["exact", "meaning"]
@@ -76,7 +75,7 @@ class Result(msgspec.Struct, frozen=True):
     snippet: str
     path: str | None
     block: str | None
-    session: Session | None
+    session: Head | None
     project: str
     time_us: int
     abandoned: bool
@@ -176,7 +175,7 @@ def _of_hit(hit: Hit) -> Result:
     )
 
 
-def _project(session: Session) -> str:
+def _project(session: Head) -> str:
     return session.facts.project
 
 
@@ -205,20 +204,20 @@ def _of_passage(ledger: Ledger, passage: Found, terms: list[Term], filters: Filt
 
 
 def _of_diary(ledger: Ledger, passage: Found, terms: list[Term]) -> Result | None:
-    found = sessions.load(ledger, "WHERE s.id = ?", (passage.session,))
-    if not found:
+    session = sessions.head(ledger, passage.session)
+    if session is None:
         return None
     path, block = views.placed(ledger, passage.ref) or (None, None)
     return Result(
         id=passage.ref,
         kind="diary",
         item_kind=None,
-        title=found[0].facts.title,
+        title=session.facts.title,
         snippet=snippet(passage.text, terms),
         path=path,
         block=block,
-        session=found[0],
-        project=_project(found[0]),
+        session=session,
+        project=_project(session),
         time_us=passage.time_us,
         abandoned=False,
         score=passage.score,
@@ -228,15 +227,15 @@ def _of_diary(ledger: Ledger, passage: Found, terms: list[Term]) -> Result | Non
 
 def _of_message(ledger: Ledger, passage: Found, terms: list[Term], filters: Filters) -> Result | None:
     """The message of a passage that holds most of the words; None when none of them may be shown."""
-    found = sessions.load(ledger, "WHERE s.id = ?", (passage.session,))
-    if not found:
+    session = sessions.head(ledger, passage.session)
+    if session is None:
         return None
     shown: tuple[float, int, str, Kind, int, Redacted] | None = None
     for item in passage.items:
         row = ledger.db.execute(
             "SELECT i.row, i.kind, i.time_us, i.text, i.packed FROM item i JOIN membership m ON m.item = i.row"
             " WHERE i.id = ? AND m.session = ? AND m.state = 0",
-            (bytes.fromhex(item), found[0].row),
+            (bytes.fromhex(item), session.row),
         ).fetchone()
         if row is None or not _fits(Kind(row[1]), row[2], filters):
             continue
@@ -254,12 +253,12 @@ def _of_message(ledger: Ledger, passage: Found, terms: list[Term], filters: Filt
         id=item,
         kind="message",
         item_kind=kind,
-        title=found[0].facts.title,
+        title=session.facts.title,
         snippet=snippet(text, terms),
         path=written[0] if written else None,
         block=written[1] if written else None,
-        session=found[0],
-        project=_project(found[0]),
+        session=session,
+        project=_project(session),
         time_us=time_us,
         abandoned=False,
         score=passage.score,

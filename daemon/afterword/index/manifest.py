@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from afterword.index.chunks import Chunk
-from afterword.index.documents import Document, DocumentKind
+from afterword.index.documents import Document
 from afterword.index.embedder import Matrix
-from afterword.index.standing import FILE
+from afterword.index.standing import FILE, DocumentKind
 from afterword.index.terms import numbers
 from afterword.store import faults
 

@@ -11,11 +11,10 @@ import numpy.typing as npt
 from afterword.index import manifest
 from afterword.index.background import BACKGROUND
 from afterword.index.dates import nearness, spoken
-from afterword.index.documents import DocumentKind
 from afterword.index.embedder import Embedder, Matrix, limit_threads
 from afterword.index.manifest import Build, Manifest
 from afterword.index.memory import Floats, Memory
-from afterword.index.standing import collection_name
+from afterword.index.standing import DocumentKind, collection_name
 from afterword.index.terms import asked
 
 # Measured with `bench.retrieval` on two sets that want opposite things: questions about conversations, which repeat

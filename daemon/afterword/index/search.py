@@ -7,25 +7,44 @@ so that what comes back holds them as they were typed.
 import contextlib
 import math
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from afterword.domain.clock import DAY_US
 from afterword.domain.errors import DataError
-from afterword.domain.items import KIND_BY_WORD, ROLE_OF, Kind
-from afterword.index.query import Term, parse, prose_match, tool_match
+from afterword.domain.items import KIND_BY_WORD, PROSE_KINDS, ROLE_OF, Kind
+from afterword.index.query import Term, loosened, parse, pattern, prose_match, tool_match
 from afterword.index.snippet import snippet
 from afterword.redact.text import Redacted
 from afterword.store import fulltext
 from afterword.store.ledger import sessions, views
 from afterword.store.ledger.ledger import Ledger, unpack
 
+if TYPE_CHECKING:
+    import re
+
 CANDIDATES_MAX = 50_000
-_TOOL_WEIGHT = {Kind.COMMAND: 0.6, Kind.EDIT: 0.5, Kind.CALL: 0.45, Kind.THINKING: 0.4, Kind.READ: 0.35}
+"""So many hits of a table are looked at, the newest, where each one has to be."""
+RANKED_MAX = 2_000
+"""So many of those that hold nothing but common words: their ranks tell little."""
+CHECKED_CHARS = 200_000_000
+"""So much text is compared with a phrase or a term with signs, the best hits first; a second of work."""
+_TOOL_WEIGHT: dict[int, float] = {
+    Kind.COMMAND: 0.6, Kind.EDIT: 0.5, Kind.CALL: 0.45, Kind.THINKING: 0.4, Kind.READ: 0.35
+}  # fmt: skip
 _TOOL_DEFAULT = 0.3
+_TOOL_RECENCY = 0.3
+_TOOL_BEST = max(_TOOL_WEIGHT.values()) + _TOOL_RECENCY
+_ABANDONED = 0.5
 _HALF_LIFE_DAYS = 90.0
+_RANK = {"prose": "bm25(prose)", "tool": "0.0"}
+_NOT_HIDDEN = {
+    table: f"NOT EXISTS (SELECT 1 FROM membership h INDEXED BY membership_hidden WHERE h.item = {table}.rowid"
+    " AND h.state = 2 AND NOT EXISTS (SELECT 1 FROM membership m WHERE m.item = h.item AND m.state < 2))"
+    for table in _RANK
+}
 
 
 class Filters(msgspec.Struct, frozen=True):
@@ -48,7 +67,7 @@ class Hit(msgspec.Struct, frozen=True):
     kind: Kind
     text: Redacted
     snippet: str
-    session: sessions.Session
+    session: sessions.Head
     time_us: int
     abandoned: bool
     path: str | None
@@ -58,7 +77,7 @@ class Hit(msgspec.Struct, frozen=True):
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """The best hits and how many there are in all; `cut` when counting stopped at CANDIDATES_MAX."""
+    """The best hits and how many there are in all; `cut` when only a part was ranked, or compared with a phrase."""
 
     hits: list[Hit]
     total: int
@@ -70,8 +89,22 @@ class Answer(msgspec.Struct, frozen=True):
 class _Candidate(msgspec.Struct, frozen=True, gc=False):
     row: int
     score: float
-    session: int
     abandoned: bool
+
+
+class _Where(msgspec.Struct, frozen=True):
+    """What narrows a search: conditions on `membership m` and on `item i` with their values, and the tables of the
+    full text that may hold such items."""
+
+    of_membership: str
+    membership_values: tuple[object, ...]
+    of_item: str
+    item_values: tuple[object, ...]
+    tables: frozenset[str]
+
+    @property
+    def values(self) -> tuple[object, ...]:
+        return (*self.membership_values, *self.item_values)
 
 
 def search(ledger: Ledger, state: Path, query: str, filters: Filters, *, limit: int, now_us: int) -> Answer:
@@ -93,83 +126,241 @@ def search(ledger: Ledger, state: Path, query: str, filters: Filters, *, limit: 
 
 def _answer(ledger: Ledger, terms: list[Term], filters: Filters, *, limit: int, now_us: int) -> Answer:
     complete = fulltext.complete(ledger)
-    found = list(_candidates(ledger, terms, filters, now_us))
-    # Each of the two tables may have been cut.
-    cut = len(found) >= CANDIDATES_MAX
-    literals = [term.literal for term in terms if term.literal]
-    found.sort(key=lambda c: (-c.score, -c.row))
-    if literals:
-        found = [c for c in found if _holds(ledger, c.row, literals)]
-    hits = [_hit(ledger, c, terms) for c in found[:limit]]
-    return Answer(hits, len(found), cut=cut, complete=complete)
+    literals = [pattern(term) for term in terms if term.literal]
+    where = _conditions(filters)
+    matches = prose_match(terms), tool_match(terms)
+    answer = _matching(ledger, terms, matches, literals, where, complete=complete, limit=limit, now_us=now_us)
+    if not answer.total and not answer.cut and (loose := loosened(terms)):
+        return _matching(ledger, terms, loose, literals, where, complete=complete, limit=limit, now_us=now_us)
+    return answer
 
 
-def _candidates(ledger: Ledger, terms: list[Term], filters: Filters, now_us: int) -> Iterator[_Candidate]:
-    where, parameters = _conditions(filters)
-    best = "min(m.state * 4611686018427387904 + m.row)"
-    for table, match, rank in (
-        ("prose", prose_match(terms), "bm25(prose)"),
-        ("tool", tool_match(terms), "0.0"),
-    ):
-        rows = ledger.db.execute(  # only constants of ours are formatted in
-            f"WITH hit AS MATERIALIZED (SELECT rowid AS row, {rank} AS rank FROM text0.{table}"
-            f" WHERE text0.{table}.{table} MATCH ?)"
-            f" SELECT i.row, i.kind, i.time_us, hit.rank, m.session, m.state, {best} FROM hit"
-            " JOIN item i ON i.row = hit.row JOIN membership m ON m.item = i.row JOIN session s ON s.row = m.session"
-            f" WHERE m.state < 2{where} GROUP BY i.row ORDER BY i.row DESC LIMIT {CANDIDATES_MAX}",
-            (match, *parameters),
+def _matching(
+    ledger: Ledger,
+    terms: list[Term],
+    matches: tuple[str, str],
+    literals: "list[re.Pattern[str]]",
+    where: _Where | None,
+    *,
+    complete: bool,
+    limit: int,
+    now_us: int,
+) -> Answer:
+    """What the full text has for these expressions, for prose and for tool text."""
+    if where or literals:
+        found, cut = _every(ledger, matches, where, now_us)
+        found.sort(key=_order)
+        if literals:
+            found, checked_all = _holding(ledger, found, literals)
+            cut |= not checked_all
+        total = len(found)
+    else:
+        found, total, cut = _best(ledger, matches, limit, now_us)
+    best = found[:limit]
+    sessions_of = _sessions_of(ledger, [c.row for c in best], where)
+    return Answer([_hit(ledger, c, sessions_of[c.row], terms) for c in best], total, cut=cut, complete=complete)
+
+
+def _order(candidate: _Candidate) -> tuple[float, int]:
+    return (-candidate.score, -candidate.row)
+
+
+def _best(ledger: Ledger, matches: tuple[str, str], limit: int, now_us: int) -> tuple[list[_Candidate], int, bool]:
+    """The best of all items that hold the terms, how many there are, and whether only a part of them was ranked.
+
+    What cannot get among the best is counted, not looked at: of a common word there are tens of thousands.
+    """
+    at_most = max(RANKED_MAX, limit)
+    match = matches[0]
+    rows = _newest(ledger, "prose", match, at_most)
+    said = [(_said(kind, time_us, rank, now_us), row) for row, kind, time_us, rank in rows]
+    total = _count(ledger, "prose", match) if len(rows) == at_most else len(rows)
+    cut = len(rows) < total
+    best = _top(ledger, said, limit)
+    match = matches[1]
+    if len(best) >= limit and best[limit - 1].score >= _TOOL_BEST:
+        return best, total + _count(ledger, "tool", match), cut
+    rows = _newest(ledger, "tool", match, at_most)
+    done = [(_done(kind, time_us, rank, now_us), row) for row, kind, time_us, rank in rows]
+    all_done = _count(ledger, "tool", match) if len(rows) == at_most else len(rows)
+    return _top(ledger, said + done, limit), total + all_done, cut or len(rows) < all_done
+
+
+def _newest(ledger: Ledger, table: str, match: str, at_most: int) -> list[tuple[int, int, int, float]]:
+    """(row, kind, time, rank) of the newest hits in one table that are not hidden."""
+    return ledger.db.execute(
+        f"WITH hit AS MATERIALIZED (SELECT rowid AS row, {_RANK[table]} AS rank FROM text0.{table}"
+        f" WHERE text0.{table}.{table} MATCH ? AND {_shown(ledger, table)} ORDER BY rowid DESC LIMIT {at_most})"
+        " SELECT hit.row, i.kind, i.time_us, hit.rank FROM hit CROSS JOIN item i INDEXED BY item_brief"
+        " ON i.row = hit.row",
+        (match,),
+    ).fetchall()
+
+
+def _shown(ledger: Ledger, table: str) -> str:
+    """The condition that leaves hidden copies out; asked of no hit where no store has any."""
+    some = ledger.db.execute("SELECT 1 FROM membership INDEXED BY membership_hidden WHERE state = 2 LIMIT 1").fetchone()
+    return _NOT_HIDDEN[table] if some else "true"
+
+
+def _top(ledger: Ledger, scored: list[tuple[float, int]], limit: int) -> list[_Candidate]:
+    """The best `limit`, once it is known which are abandoned; only as many are looked up as it takes."""
+    scored.sort(reverse=True)
+    found: list[_Candidate] = []
+    for start in range(0, len(scored), limit + 50):
+        if len(found) >= limit and found[limit - 1].score >= scored[start][0]:
+            break
+        part = scored[start : start + limit + 50]
+        states = _states(ledger, [row for _, row in part])
+        found += [_Candidate(r, score * (_ABANDONED if states[r] else 1.0), bool(states[r])) for score, r in part]
+        found.sort(key=_order)
+    return found[:limit]
+
+
+def _states(ledger: Ledger, rows: list[int]) -> dict[int, int]:
+    """Item → state of its best membership."""
+    return dict(
+        ledger.db.execute(
+            "SELECT value, (SELECT min(m.state) FROM membership m WHERE m.item = value) FROM json_each(?)",
+            (msgspec.json.encode(rows).decode(),),
         )
-        for row, kind, time_us, rank_value, session, state, _ in rows:
-            recency = 0.5 ** (max(0, now_us - time_us) / DAY_US / _HALF_LIFE_DAYS)
-            if table == "prose":
-                score = 1.0 + 0.8 * (1.0 - math.exp(rank_value / 8.0)) + 0.1 * recency
-            else:
-                score = _TOOL_WEIGHT.get(Kind(kind), _TOOL_DEFAULT) + 0.3 * recency
-            yield _Candidate(row, score * (0.5 if state else 1.0), session, bool(state))
+    )
 
 
-def _conditions(filters: Filters) -> tuple[str, list[object]]:
-    where = ""
-    parameters: list[object] = []
+def _count(ledger: Ledger, table: str, match: str) -> int:
+    count: int = ledger.db.execute(
+        f"SELECT count(*) FROM text0.{table} WHERE text0.{table}.{table} MATCH ? AND {_shown(ledger, table)}", (match,)
+    ).fetchone()[0]
+    return count
 
-    def add(condition: str, *values: object) -> None:
-        nonlocal where
-        where += f" AND {condition}"
-        parameters.extend(values)
 
+def _every(
+    ledger: Ledger, matches: tuple[str, str], where: _Where | None, now_us: int
+) -> tuple[list[_Candidate], bool]:
+    """All items that hold the terms and meet the conditions, and whether there are more than are looked at."""
+    found: list[_Candidate] = []
+    cut = False
+    for table, match in zip(("prose", "tool"), matches, strict=True):
+        if where is None or table in where.tables:
+            more, more_cut = _every_of(ledger, table, match, where, now_us, CANDIDATES_MAX)
+            found += more
+            cut |= more_cut
+    return found, cut
+
+
+def _every_of(
+    ledger: Ledger, table: str, match: str, where: _Where | None, now_us: int, at_most: int
+) -> tuple[list[_Candidate], bool]:
+    """The hits in one table, newest first, and whether there are more than `at_most`."""
+    rows = ledger.db.execute(  # only constants of ours are formatted in
+        f"WITH hit AS MATERIALIZED (SELECT rowid AS row, {_RANK[table]} AS rank FROM text0.{table}"
+        f" WHERE text0.{table}.{table} MATCH ? ORDER BY rowid DESC),"
+        " brief AS (SELECT i.row, i.kind, i.time_us, hit.rank, (SELECT min(m.state) FROM membership m"
+        f" WHERE m.item = i.row AND m.state < 2{where.of_membership if where else ''}) AS state"
+        " FROM hit CROSS JOIN item i INDEXED BY item_brief"
+        f" ON i.row = hit.row{where.of_item if where else ''})"
+        f" SELECT * FROM brief WHERE state IS NOT NULL LIMIT {at_most + 1}",
+        (match, *(where.values if where else ())),
+    ).fetchall()
+    score = _said if table == "prose" else _done
+    found = [
+        _Candidate(row, score(kind, time_us, rank_value, now_us) * (_ABANDONED if state else 1.0), bool(state))
+        for row, kind, time_us, rank_value, state in rows[:at_most]
+    ]
+    return found, len(rows) > at_most
+
+
+def _recency(time_us: int, now_us: int) -> float:
+    return float(0.5 ** (max(0, now_us - time_us) / DAY_US / _HALF_LIFE_DAYS))
+
+
+def _said(_kind: int, time_us: int, rank: float, now_us: int) -> float:
+    return 1.0 + 0.8 * (1.0 - math.exp(rank / 8.0)) + 0.1 * _recency(time_us, now_us)
+
+
+def _done(kind: int, time_us: int, _rank: float, now_us: int) -> float:
+    return _TOOL_WEIGHT.get(kind, _TOOL_DEFAULT) + _TOOL_RECENCY * _recency(time_us, now_us)
+
+
+def _conditions(filters: Filters) -> _Where | None:
+    """What narrows a search as SQL; None when nothing does."""
+    of_item, of_membership, of_session = "", "", ""
+    item_values: list[object] = []
+    membership_values: list[object] = []
+    session_values: list[object] = []
     if filters.session is not None:
-        add("m.session = ?", filters.session)
+        of_membership += " AND m.session = ?"
+        membership_values.append(filters.session)
     if filters.harness:
-        add("s.harness = ?", filters.harness)
+        of_session += " AND s.harness = ?"
+        session_values.append(filters.harness)
     if filters.project:
-        add(f"{sessions.PROJECT_PATH} LIKE ? ESCAPE '\\'", "%/" + _like(filters.project))
+        of_session += f" AND {sessions.PROJECT_PATH} LIKE ? ESCAPE '\\'"
+        session_values.append("%/" + _like(filters.project))
+    if of_session:
+        # Not correlated: SQLite makes the list of sessions once a question.
+        of_membership += f" AND m.session IN (SELECT s.row FROM session s WHERE true{of_session})"
+        membership_values += session_values
     if filters.since_us is not None:
-        add("i.time_us >= ?", filters.since_us)
+        of_item += " AND i.time_us >= ?"
+        item_values.append(filters.since_us)
     if filters.until_us is not None:
-        add("i.time_us < ?", filters.until_us)
+        of_item += " AND i.time_us < ?"
+        item_values.append(filters.until_us)
     if filters.machine:
-        add("i.origin IN (SELECT row FROM origin WHERE name = ?)", filters.machine)
+        of_item += " AND i.origin IN (SELECT row FROM origin WHERE name = ?)"
+        item_values.append(filters.machine)
     kinds = set(Kind)
     if filters.kind:
         kinds &= {KIND_BY_WORD[filters.kind]} if filters.kind in KIND_BY_WORD else kinds
     if filters.role:
         kinds &= {kind for kind, role in ROLE_OF.items() if role == filters.role}
     if len(kinds) < len(Kind):
-        add(f"i.kind IN ({','.join('?' * len(kinds))})", *sorted(kinds))
-    return where, parameters
+        of_item += f" AND i.kind IN ({','.join('?' * len(kinds))})"
+        item_values += sorted(kinds)
+    if not of_item and not of_membership:
+        return None
+    tables = frozenset("prose" if kind in PROSE_KINDS else "tool" for kind in kinds)
+    return _Where(of_membership, tuple(membership_values), of_item, tuple(item_values), tables)
 
 
 def _like(text: str) -> str:
     return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
-def _holds(ledger: Ledger, row: int, literals: list[str]) -> bool:
-    blob, packed = ledger.db.execute("SELECT text, packed FROM item WHERE row = ?", (row,)).fetchone()
-    text = " ".join(fulltext.folded(unpack(blob, packed)).split())
-    return all(literal in text for literal in literals)
+def _holding(
+    ledger: Ledger, found: list[_Candidate], literals: "list[re.Pattern[str]]"
+) -> tuple[list[_Candidate], bool]:
+    """Those whose text holds every literal, and whether all texts were looked at."""
+    held: list[_Candidate] = []
+    chars = 0
+    for candidate in found:
+        if chars > CHECKED_CHARS:
+            return held, False
+        blob, packed = ledger.db.execute("SELECT text, packed FROM item WHERE row = ?", (candidate.row,)).fetchone()
+        text = fulltext.folded(unpack(blob, packed))
+        chars += len(text)
+        if all(literal.search(text) for literal in literals):
+            held.append(candidate)
+    return held, True
 
 
-def _hit(ledger: Ledger, candidate: _Candidate, terms: list[Term]) -> Hit:
+def _sessions_of(ledger: Ledger, rows: list[int], where: _Where | None) -> dict[int, sessions.Head]:
+    """Item → the session it is shown in: where it is live, the one that held it first."""
+    of_membership, values = (where.of_membership, where.membership_values) if where else ("", ())
+    found = {
+        row: ledger.db.execute(
+            f"SELECT m.session FROM membership m WHERE m.item = ? AND m.state < 2{of_membership}"
+            " ORDER BY m.state, m.row LIMIT 1",
+            (row, *values),
+        ).fetchone()[0]
+        for row in rows
+    }
+    heads = sessions.heads(ledger, sorted(set(found.values())))
+    return {row: heads[session] for row, session in found.items()}
+
+
+def _hit(ledger: Ledger, candidate: _Candidate, session: sessions.Head, terms: list[Term]) -> Hit:
     its_id, kind, time_us, blob, packed, path = ledger.db.execute(
         "SELECT id, kind, time_us, text, packed, path FROM item WHERE row = ?", (candidate.row,)
     ).fetchone()
@@ -179,7 +370,7 @@ def _hit(ledger: Ledger, candidate: _Candidate, terms: list[Term]) -> Hit:
         kind=Kind(kind),
         text=text,
         snippet=snippet(text, terms),
-        session=sessions.load(ledger, "WHERE s.row = ?", (candidate.session,))[0],
+        session=session,
         time_us=time_us,
         abandoned=candidate.abandoned,
         path=path,

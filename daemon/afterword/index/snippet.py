@@ -29,5 +29,19 @@ def _place(folded: str, term: Term) -> int:
             return at
     if not term.tokens:
         return -1
-    found = re.search(rf"(?<!\w){re.escape(term.tokens[0])}(?!\w)", folded)
-    return found.start() if found else -1
+    return _word(folded, term.tokens[0])
+
+
+def _word(folded: str, token: str) -> int:
+    """Where a word stands; else where it is the beginning of one, or a part of a name; -1 where nowhere."""
+    first = at = folded.find(token)
+    while at >= 0:
+        end = at + len(token)
+        if not (_of_word(folded[at - 1 : at]) or _of_word(folded[end : end + 1])):
+            return at
+        at = folded.find(token, at + 1)
+    return first
+
+
+def _of_word(sign: str) -> bool:
+    return sign.isalnum() or sign == "_"

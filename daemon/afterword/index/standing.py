@@ -5,11 +5,13 @@ import sqlite3
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from afterword.index.chunks import VERSION
-
 FILE = "index.db"
+CUTTING = "c1"
+"""The way documents are cut into chunks; another one makes another collection."""
 
 Semantic: TypeAlias = Literal["ready", "building", "off"]
+DocumentKind: TypeAlias = Literal["article", "diary", "message"]
+"""What can be found by meaning: notes of the vault, sections of a day, and what was said in a session."""
 
 SIGNATURES = {"local": "use3:512:v1"}
 """Setting → signature of its embedder: model, dimension, version."""
@@ -17,7 +19,7 @@ SIGNATURES = {"local": "use3:512:v1"}
 
 def collection_name(signature: str) -> str:
     """A collection's name: embedder, dimension and version of the cutting, in what Chroma allows."""
-    return "afterword-" + re.sub(r"[^a-zA-Z0-9]+", "-", f"{signature}-{VERSION}")
+    return "afterword-" + re.sub(r"[^a-zA-Z0-9]+", "-", f"{signature}-{CUTTING}")
 
 
 def standing(folder: Path, signature: str) -> Semantic:

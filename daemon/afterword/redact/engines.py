@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import importlib
 import re
+import time
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from threading import Thread
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 if TYPE_CHECKING:
@@ -74,23 +76,40 @@ def pick(name: str, rules: Sequence[Rule]) -> tuple[Engine, str]:
 class AutoEngine:
     """Hyperscan once it pays: compiling its database takes as long as the plain engine needs for a megabyte or two.
 
-    A command that prints a page never compiles it; a daemon or an import does so once.
+    A command that prints a page never compiles it; a daemon or an import does so once. An import waits for it, it has
+    megabytes to go; where texts come in slowly another thread does it, for it takes seconds on a busy machine.
     """
 
     name: EngineName = "hyperscan"
     WARM_BYTES = 500_000
+    IMPORT_S = 5.0
+    """What takes longer to bring so many bytes is no import."""
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self._rules = rules
         self._seen_bytes = 0
+        self._since_s = 0.0
+        self._warming: Thread | None = None
         self._engine: Engine = PythonEngine(rules)
 
     def scan(self, data: bytes) -> Sequence[tuple[int, Search]]:
         if self._seen_bytes < self.WARM_BYTES:
+            self._since_s = self._since_s or time.monotonic()
             self._seen_bytes += len(data)
             if self._seen_bytes >= self.WARM_BYTES:
-                self._engine = HyperscanEngine(self._rules)
+                if time.monotonic() - self._since_s <= self.IMPORT_S:
+                    self._warm()
+                else:
+                    self._warming = Thread(target=self._warm, name="redaction", daemon=True)
+                    self._warming.start()
         return self._engine.scan(data)
+
+    def _warm(self) -> None:
+        self._engine = HyperscanEngine(self._rules)
+
+
+_SHORT_BYTES = 400
+"""Up to here it is quicker to look at what a text has than at every literal: ids, paths, names are that short."""
 
 
 class PythonEngine:
@@ -99,7 +118,9 @@ class PythonEngine:
     name: EngineName = "python"
 
     def __init__(self, rules: Sequence[Rule]) -> None:
-        self._patterns = [re.compile(rule.pattern.encode()) for rule in rules]
+        # Compiled when first needed: all of them take a tenth of a second, which a command that prints a page has not.
+        self._sources = [rule.pattern.encode() for rule in rules]
+        self._patterns: dict[int, re.Pattern[bytes]] = {}
         self._needs: list[tuple[int, bytes]] = []
         by_literal: dict[bytes, list[int]] = {}
         for number, rule in enumerate(rules):
@@ -108,20 +129,34 @@ class PythonEngine:
             if not rule.starts:
                 self._needs.append((number, rule.needs.encode()))
         self._by_literal = tuple(by_literal.items())
+        self._by_pair: dict[bytes, list[tuple[bytes, list[int]]]] = {}
+        for literal, numbers in self._by_literal:
+            self._by_pair.setdefault(literal[:2] if len(literal) > 1 else b"", []).append((literal, numbers))
 
     def scan(self, data: bytes) -> list[tuple[int, Search]]:
         lower = data.lower()
         places: dict[int, set[int]] = {}
-        for literal, numbers in self._by_literal:
+        for literal, numbers in self._begun(lower):
             if literal in lower:
                 positions = _positions(lower, literal)
                 for number in numbers:
                     places.setdefault(number, set()).update(positions)
-        found: list[tuple[int, Search]] = [
-            (number, _trier(self._patterns[number], at)) for number, at in places.items()
-        ]
-        found += [(number, self._patterns[number].search) for number, literal in self._needs if literal in lower]
+        found: list[tuple[int, Search]] = [(number, _trier(self._pattern(number), at)) for number, at in places.items()]
+        found += [(number, self._pattern(number).search) for number, literal in self._needs if literal in lower]
         found.sort(key=lambda row: row[0])
+        return found
+
+    def _begun(self, lower: bytes) -> Sequence[tuple[bytes, list[int]]]:
+        """The literals that may stand in a text: in a short one few have the two bytes that they begin with."""
+        if len(lower) > _SHORT_BYTES:
+            return self._by_literal
+        pairs = {b"", *(lower[at : at + 2] for at in range(len(lower)))}
+        return [row for pair in pairs for row in self._by_pair.get(pair, ())]
+
+    def _pattern(self, number: int) -> re.Pattern[bytes]:
+        found = self._patterns.get(number)
+        if found is None:
+            found = self._patterns[number] = re.compile(self._sources[number])
         return found
 
 

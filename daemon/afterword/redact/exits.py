@@ -6,8 +6,9 @@ A test holds the code against this table: what opens a file for writing, prints,
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+import msgspec
 
 from afterword.domain.errors import AfterwordError
 
@@ -21,8 +22,7 @@ shipped: bytes that came with the program · unlinked: somebody else's file copi
 a conversation in it is read."""
 
 
-@dataclass(frozen=True, slots=True)
-class Exit:
+class Exit(msgspec.Struct, frozen=True):
     """A way out. `modules` are the modules, or packages, that use it."""
 
     name: str

@@ -7,9 +7,11 @@ import binascii
 import math
 import re
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import msgspec
+
+from afterword.redact.late import late
 from afterword.redact.words import EXPLICIT, NEUTRAL, TECH
 
 if TYPE_CHECKING:
@@ -18,11 +20,10 @@ if TYPE_CHECKING:
 LOOK = 512
 """Characters of a value that are looked at; longer values are judged by their beginning."""
 
-MARKER = re.compile(r"\[redacted:[a-z0-9-]{1,24}\]")
+MARKER = late(r"\[redacted:[a-z0-9-]{1,24}\]")
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(msgspec.Struct, frozen=True, gc=False):
     """A candidate. `after` is the character that follows it, `tight` says that no space preceded it."""
 
     text: str
@@ -33,11 +34,11 @@ class Value:
     """`after` and a little more."""
 
 
-_UUID = re.compile(r"\{?[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\}?")
-_HASH = re.compile(r"(?:sha1|sha224|sha256|sha384|sha512|md5|blake2b|blake3)[-:=].+", re.IGNORECASE | re.DOTALL)
-_EMAIL = re.compile(r"[A-Za-z0-9_.+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z]{2,})+")
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?://|\\/\\/).*|data:.*|urn:.*|arn:.*", re.DOTALL)
-_VARIABLE = re.compile(
+_UUID = late(r"\{?[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\}?")
+_HASH = late(r"(?:sha1|sha224|sha256|sha384|sha512|md5|blake2b|blake3)[-:=].+", re.IGNORECASE | re.DOTALL)
+_EMAIL = late(r"[A-Za-z0-9_.+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z]{2,})+")
+_URL = late(r"[A-Za-z][A-Za-z0-9+.-]*:(?://|\\/\\/).*|data:.*|urn:.*|arn:.*", re.DOTALL)
+_VARIABLE = late(
     r"\$\$?(?:[A-Za-z_]+|[A-Z_][A-Z0-9_]*)|\$[({].*|\$\$|\$\d|%[A-Za-z_][A-Za-z0-9_]*%"
     r"|(?:%[-+0-9.]*[sdifrxq][:/ ]?)+|%\(.*|%\{.*"
     r"|\{\{.*|\{[A-Za-z_%][^{}]*\}.*|<.*>|<[A-Za-z_].*|#\{.*|@\{.*|\[[A-Za-z _-]+\]|:[a-z_]+|@[A-Za-z_]+"
@@ -45,31 +46,27 @@ _VARIABLE = re.compile(
     r"|!(?:vault|secret|env|Ref|Sub|GetAtt).*|__[A-Za-z0-9_]+__|\.\.\.[A-Za-z_.]*",
     re.DOTALL,
 )
-_CODE = re.compile(
+_CODE = late(
     r"(?:os\.(?:environ|getenv)|process\.env|import\.meta|getenv|env\[|ENV\[|System\.getenv|std::env|Deno\.env"
     r"|secrets\.|vars\.|credentials\(|lookup\(|var\.|local\.|module\.|data\.|self\.|this\.|cls\.)",
 )
-_IDENTIFIER = re.compile(r"[^\W\d]\w*(?:(?:\.|::|->|\?\.|!\.)[^\W\d]\w*)*[?!]?")
-_CALL = re.compile(r"[&*!]*(?:new |await )?[^\W\d][\w.:>?!-]*(?:\(|\[|\{|<[A-Z]|!\()")
-_PATTERN = re.compile(
-    r"\[\^|\\[wdsSWDbB]|\[[A-Za-z0-9]-[A-Za-z0-9]|\.\*|\.\+|\(\?|\{\d+,\d*\}|^\^.*\$$|^/.*/[gimsuy]*$"
-)
-_MASK = re.compile(
-    r"[xX]{4,}|\*{3,}|•{2,}|●{2,}|…+|\.{3,}|-{4,}|_{4,}|#{4,}|0{8,}|0?123456789(?:0(?:123)?)?(?!\d)|(.)\1{5,}"
-)
-_STARS = re.compile(r"[*•●…]")
-_RUN = re.compile(r"(.)\1*")
-_MARKUP = re.compile(r"</|/>|=>|\(\)|;$|&&|\|\||===")
-_PATH = re.compile(r"(?:\.{0,2}/|~/|[A-Za-z]:[\\/])[\w@. +-]*(?:[\\/][\w@. +-]*)*")
-_NUMBER = re.compile(
+_IDENTIFIER = late(r"[^\W\d]\w*(?:(?:\.|::|->|\?\.|!\.)[^\W\d]\w*)*[?!]?")
+_CALL = late(r"[&*!]*(?:new |await )?[^\W\d][\w.:>?!-]*(?:\(|\[|\{|<[A-Z]|!\()")
+_PATTERN = late(r"\[\^|\\[wdsSWDbB]|\[[A-Za-z0-9]-[A-Za-z0-9]|\.\*|\.\+|\(\?|\{\d+,\d*\}|^\^.*\$$|^/.*/[gimsuy]*$")
+_MASK = late(r"[xX]{4,}|\*{3,}|•{2,}|●{2,}|…+|\.{3,}|-{4,}|_{4,}|#{4,}|0{8,}|0?123456789(?:0(?:123)?)?(?!\d)|(.)\1{5,}")
+_STARS = late(r"[*•●…]")
+_RUN = late(r"(.)\1*")
+_MARKUP = late(r"</|/>|=>|\(\)|;$|&&|\|\||===")
+_PATH = late(r"(?:\.{0,2}/|~/|[A-Za-z]:[\\/])[\w@. +-]*(?:[\\/][\w@. +-]*)*")
+_NUMBER = late(
     r"[-+]?[0-9][0-9.,:_/x%-]*(?:ms|s|m|h|d|k|kb|mb|gb|b|px|em|rem|min|mins|hours|days|chars|bits|bytes)?",
     re.IGNORECASE,
 )
-_WHEN = re.compile(r"\d{4}-\d\d-\d\d.*|\d{1,2}:\d\d.*")
-_PARTS = re.compile(r"[-_./:+ ]+")
-_HUMPS = re.compile(r"[A-Z]{2,}(?![a-z])|[A-Z]?[a-z]+|[A-Z]|[0-9]+|[^\W\d_]+")
+_WHEN = late(r"\d{4}-\d\d-\d\d.*|\d{1,2}:\d\d.*")
+_PARTS = late(r"[-_./:+ ]+")
+_HUMPS = late(r"[A-Z]{2,}(?![a-z])|[A-Z]?[a-z]+|[A-Z]|[0-9]+|[^\W\d_]+")
 _NAMES = frozenset(("password", "passwd", "secret", "token", "key", "passphrase", "credential", "credentials"))
-_WORD_AND_NUMBER = re.compile(r"([^\W\d_]{2,})[0-9]{1,2}")
+_WORD_AND_NUMBER = late(r"([^\W\d_]{2,})[0-9]{1,2}")
 
 
 def entropy(text: str) -> float:
@@ -222,7 +219,7 @@ def _mixed(word: str) -> bool:
     return digit and (lower or upper) and not wordish(word)
 
 
-_UNSPEAKABLE = re.compile(r"(?i:[bcdfghjklmnpqrstvwxz]{6})")
+_UNSPEAKABLE = late(r"(?i:[bcdfghjklmnpqrstvwxz]{6})")
 
 
 def strict(value: Value) -> bool:
@@ -245,7 +242,7 @@ def strict(value: Value) -> bool:
     )
 
 
-_PLAIN = re.compile(r"[a-z]{4,16}[0-9]{1,4}")
+_PLAIN = late(r"[a-z]{4,16}[0-9]{1,4}")
 
 
 def said(value: Value) -> bool:
@@ -311,7 +308,7 @@ def brief(value: Value) -> bool:
     return bool(word) and text.lower() not in TECH and not _spelled(word) and not _NUMBER.fullmatch(text)
 
 
-_BRIEF = re.compile(r"[A-Za-z][A-Za-z0-9]*[0-9][A-Za-z0-9]*")
+_BRIEF = late(r"[A-Za-z][A-Za-z0-9]*[0-9][A-Za-z0-9]*")
 
 
 def prefixed(value: Value) -> bool:
@@ -365,7 +362,7 @@ def option(value: Value) -> bool:
     )
 
 
-_ARGUMENT_ENDS = re.compile(r" ?[;|&\r\n\"']|\\[nrt\"]| --?[A-Za-z]|$")
+_ARGUMENT_ENDS = late(r" ?[;|&\r\n\"']|\\[nrt\"]| --?[A-Za-z]|$")
 
 
 def given(value: Value) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
+
+import msgspec
 
 LEFT: Final = r"(?:\b|\\[nrt])"
 """A boundary, or an escape that ends in a letter, as in the JSON text `\\nghp_…`."""
@@ -18,8 +19,7 @@ OPEN: Final = r"\\{0,15}[\"'`]|“|‘|«|「|%22"
 Until: TypeAlias = Literal["", "value", "line", "userinfo", "pem", "pem-tail"]
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(msgspec.Struct, frozen=True):
     """`group` is the secret; `opener` the group of the quote before it (0: none); `until` says how a value is
     followed to its end ("": the group is all of it); `check` names the judgement in `judge.CHECKS`."""
 

@@ -7,7 +7,6 @@ item, one posting.
 """
 
 import functools
-import logging
 import re
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -19,10 +18,9 @@ from afterword.store import faults
 from afterword.store.ledger.ledger import Ledger, unpack
 
 FILE = "text-0.db"
-_VERSION = 1
+VERSION = 2
 _FILL_CHARS = 4 << 20
 _CHECKED_BYTES = 256 << 20
-_log = logging.getLogger(__name__)
 
 _TOKENIZE = "unicode61 remove_diacritics 2 tokenchars '_'"
 _SCHEMA = (
@@ -30,15 +28,27 @@ _SCHEMA = (
     f'CREATE VIRTUAL TABLE prose USING fts5(body, content="", tokenize="{_TOKENIZE}")',
     f'CREATE VIRTUAL TABLE tool USING fts5(body, content="", columnsize=0, detail=none, tokenize="{_TOKENIZE}")',
 )
-# Scripts written without spaces: each sign becomes a token, a word a phrase of them.
-_UNSPACED = re.compile("([\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff])")
-# Letters and numbers beyond ASCII; arrows, rules, boxes and dashes, which most tool output has, are none.
-_LETTERS = re.compile("[\u00aa-\u1fff\u2070-\u209f\u2100-\u218f\u2460-\u24ff\u2c00-\U0010ffff]")
+
+
+# Compiled when first needed: such ranges take some milliseconds each, and plain English needs none of them.
+@functools.cache
+def _unspaced() -> re.Pattern[str]:
+    """Scripts written without spaces: each sign becomes a token, a word a phrase of them."""
+    return re.compile(
+        "([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uaa60-\uaa7f"
+        "\uf900-\ufaff\U00020000-\U0003ffff])"
+    )
+
+
+@functools.cache
+def _letters() -> re.Pattern[str]:
+    """Letters and numbers beyond ASCII; arrows, rules, boxes and dashes, which most tool output has, are none."""
+    return re.compile("[\u00aa-\u1fff\u2070-\u209f\u2100-\u218f\u2460-\u24ff\u2c00-\U0010ffff]")
 
 
 @functools.cache
 def _marks() -> re.Pattern[str]:
-    """Every combining mark of the first plane; made when it is first needed, it takes some milliseconds."""
+    """Every combining mark of the first plane."""
     marks = (sign for sign in map(chr, range(0x300, 0xFE30)) if category(sign)[0] == "M")
     return re.compile(f"[{''.join(map(re.escape, marks))}]+")
 
@@ -48,7 +58,7 @@ def folded(text: str) -> str:
 
     It keeps no length: one sign may become several, or none.
     """
-    if text.isascii() or not _LETTERS.search(text):
+    if text.isascii() or not _letters().search(text):
         return text.lower()
     return _marks().sub("", normalize("NFKD", text).casefold())
 
@@ -56,9 +66,32 @@ def folded(text: str) -> str:
 def spaced(text: str) -> str:
     """`text` as it is given to the tokenizer, at indexing and in queries alike: folded by us, because the tokenizer
     does not know every script's case and marks."""
-    if text.isascii() or not _LETTERS.search(text):
+    if text.isascii() or not _letters().search(text):
         return text
-    return _UNSPACED.sub(r" \1 ", folded(text))
+    return _unspaced().sub(r" \1 ", folded(text))
+
+
+PART = "_"
+"""Before each part of a name, so that a part is told from a word: `resolveEncodedPath` also gives `_resolve _encoded
+_path`. Prose only, where people write names into sentences; in tool text it would cost a third of an ingest."""
+_WORD = re.compile(r"[A-Za-z0-9_]+")
+_NAME = re.compile(r"[A-Za-z0-9]+(?:_+[A-Za-z0-9]+)+|[A-Za-z0-9]*(?:[a-z0-9][A-Z]|[A-Z]{2}[a-z])[A-Za-z0-9]*")
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+
+
+@functools.lru_cache(maxsize=50_000)
+def parts_of(name: str) -> tuple[str, ...]:
+    """The parts of a name such as `max_retry_count`, `HTTPServer` or `resolveEncodedPath`; of anything else none."""
+    return tuple(part.lower() for part in _PARTS.findall(name)) if _NAME.fullmatch(name) else ()
+
+
+def _body(table: str, text: str) -> str:
+    """What the tokenizer is given of a text: itself, and behind it the parts of the names in it."""
+    if table != "prose":
+        return spaced(text)
+    words = dict.fromkeys(_WORD.findall(text))  # in their order: what is taken out again must be the very same
+    named = [parts_of(word) for word in words if "_" in word or not (word.islower() or word.istitle())]
+    return spaced(text) + "".join(f"\n{' '.join(PART + part for part in parts)} {PART}" for parts in named if parts)
 
 
 def _table(kind: int) -> str:
@@ -75,7 +108,9 @@ class FullText:
             self._db = self._open()
             self._check()
         except sqlite3.DatabaseError as err:
-            _log.warning("the full text is damaged, it is made again: %s", err)
+            import logging  # noqa: PLC0415  # 4 ms that a search would pay
+
+            logging.getLogger(__name__).warning("the full text is damaged, it is made again: %s", err)
             self._remove()
             self._db = self._open()
 
@@ -95,7 +130,7 @@ class FullText:
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = NORMAL")
         db.execute("PRAGMA cache_size = -32768")
-        stamp = f"{_VERSION} {self._ledger.origin[0]}"
+        stamp = f"{VERSION} {self._ledger.origin[0]}"
         if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
             self._make(db, stamp)
         elif db.execute("SELECT value FROM meta WHERE key = 'stamp'").fetchone() != (stamp,):
@@ -140,9 +175,10 @@ class FullText:
                     " WHERE i.row = ? AND p.seq = ?",
                     (item, first),
                 ).fetchone()
+                table = _table(kind)
                 if old is not None:
-                    self._delete(_table(kind), item, spaced(unpack(old, old_packed)))
-                self._insert(_table(kind), item, spaced(unpack(blob, packed)))
+                    self._delete(table, item, _body(table, unpack(old, old_packed)))
+                self._insert(table, item, _body(table, unpack(blob, packed)))
             self._db.execute("UPDATE meta SET value = ? WHERE key = 'upto'", (upto,))
             faults.hit("text.commit")
         except BaseException:
@@ -163,7 +199,7 @@ class FullText:
             try:
                 for row, kind, text in self._step(filled, fill_to):
                     if text:
-                        self._insert(_table(kind), row, spaced(text))
+                        self._insert(table := _table(kind), row, _body(table, text))
                         count += 1
                     filled = row
                 self._db.execute("UPDATE meta SET value = ? WHERE key = 'filled'", (filled,))

@@ -3,9 +3,7 @@
 import contextlib
 import hmac
 import os
-import secrets
 import sqlite3
-import uuid
 from collections.abc import Iterator
 from enum import IntEnum
 from pathlib import Path
@@ -157,6 +155,9 @@ def open_writer(state: Path, machine_name: str) -> Ledger:
     schema.migrate(db)
     ledger = Ledger(db, path)
     if not ledger.hash_key:
+        import secrets  # noqa: PLC0415  # once in a ledger's life, and not cheap
+        import uuid  # noqa: PLC0415
+
         with ledger.transaction():
             ledger.set_meta("hash_key", secrets.token_bytes(32))
             db.execute("INSERT INTO origin VALUES (1, ?, ?)", (uuid.uuid4().hex, machine_name))

@@ -314,7 +314,22 @@ def _sixth(db: sqlite3.Connection) -> None:
     _run(db, _V6)
 
 
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_first, _second, _third, _fourth, _fifth, _sixth)
+_V7 = """
+-- What a search asks of every hit, without reading its text or its membership's row: thousands of them a question.
+CREATE INDEX item_brief ON item (row, kind, time_us, origin);
+DROP INDEX membership_item;
+CREATE INDEX membership_item ON membership (item, state, session);
+CREATE INDEX membership_hidden ON membership (item) WHERE state = 2;
+"""
+
+
+def _seventh(db: sqlite3.Connection) -> None:
+    _run(db, _V7)
+
+
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
+    _first, _second, _third, _fourth, _fifth, _sixth, _seventh
+)  # fmt: skip
 
 
 def migrate(db: sqlite3.Connection) -> int:

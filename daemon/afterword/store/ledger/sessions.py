@@ -54,8 +54,8 @@ PROJECT_PATH = (
 """The SQL of a session's project as the end of a path, for a session `s`."""
 
 
-class Session(msgspec.Struct, frozen=True):
-    """A session with its derived parts. Times are UTC microseconds, None without items."""
+class Head(msgspec.Struct, frozen=True):
+    """What is known of a session without looking at its items."""
 
     row: int
     id: SessionId
@@ -63,14 +63,19 @@ class Session(msgspec.Struct, frozen=True):
     native: str
     facts: SessionFacts
     origin: int
-    started_us: int | None
-    updated_us: int | None
-    changed_us: int
 
     @property
     def shown_native(self) -> str:
         """The harness's own id: a sub-agent's is its agent id, without the parent."""
         return self.native.rpartition("/")[2]
+
+
+class Session(Head, frozen=True):
+    """A session with its derived parts. Times are UTC microseconds, None without items."""
+
+    started_us: int | None
+    updated_us: int | None
+    changed_us: int
 
 
 def row_of(ledger: Ledger, harness: str, native: Redacted) -> int:
@@ -150,6 +155,27 @@ FROM session s
 def load(ledger: Ledger, where: str, parameters: Sequence[object] = ()) -> list[Session]:
     """Sessions by an SQL condition on `s` (constant text of ours; values go into `parameters`)."""
     return [_session(found) for found in ledger.db.execute(_SELECT + where, tuple(parameters))]
+
+
+def heads(ledger: Ledger, rows: Sequence[int]) -> dict[int, Head]:
+    """Row → what is known of a session without its items; cheap, also for a session of many thousands of them."""
+    found = ledger.db.execute(
+        f"{_HEAD} WHERE row IN (SELECT value FROM json_each(?))", (msgspec.json.encode(rows).decode(),)
+    )
+    return {one[0]: _head(*one) for one in found}
+
+
+def head(ledger: Ledger, its_id: str) -> Head | None:
+    """The same of one session, by its id."""
+    found = ledger.db.execute(f"{_HEAD} WHERE id = ?", (its_id,)).fetchone()
+    return _head(*found) if found else None
+
+
+_HEAD = "SELECT row, id, harness, native, facts, origin FROM session"
+
+
+def _head(row: int, its_id: str, harness: str, native: str, facts: str, origin: int) -> Head:
+    return Head(row, SessionId(its_id), harness, native, msgspec.json.decode(facts, type=SessionFacts), origin)
 
 
 def _session(found: tuple[int, str, str, str, str, int, int, int | None, int | None]) -> Session:
