@@ -77,6 +77,8 @@ class Compiling:
         self._nearness = nearness
         self._compile = Compile(ledger, redactor, engine, min_words=settings.compile.min_words, meaning=nearness)
         knowledge = settings.vault.knowledge
+        self.problems: dict[str, str] = {}
+        """What of the vault could not be written last, and why."""
         self._upto = ""
         self._heads: dict[int, int] | None = None
         self._watch = self._sections = self._notes = self._pages = None
@@ -169,8 +171,13 @@ class Compiling:
             left = left or found
             return found
 
-        written = self._notes.sync(quiet=busy) + self._pages.sync()
-        if self.owed() and not left and self._vault and read_card(self._vault):
+        written = self._notes.sync(quiet=busy)
+        self.problems = dict(self._notes.problems)
+        try:
+            written += self._pages.sync()
+        except OSError as err:
+            self.problems["the catalogue"] = err.strerror or str(err)
+        if self.owed() and not left and not self.problems and self._vault and read_card(self._vault):
             with self._ledger.transaction():
                 self._ledger.set_meta(articles.OWED, 0)
         return written

@@ -9,7 +9,7 @@ import msgspec
 from afterword.app import passes
 from afterword.app.config import Config
 from afterword.app.program import writer
-from afterword.cli.output import bars, config_option, json_option, say, say_json
+from afterword.cli.output import bars, config_option, json_option, note, say, say_json
 from afterword.cli.remote import by_daemon
 from afterword.cli.up import Stop
 from afterword.domain.errors import Exit, NotSetUp, UsageError
@@ -65,6 +65,8 @@ def _tell(done: dict[str, Any]) -> None:
         for sign, word in (("+", "created"), ("~", "updated")):
             for article in day[word]:
                 say(f"  {sign} {article['title']}" + ("  (told before)" if article["uid"] in again else ""))
+    if done.get("vault_problem"):
+        note(f"Articles were not all written: {done['vault_problem']}. Nothing is lost, they are written later.")
     if done["question"]:
         say(f"{done['question']} articles vanished from the vault at once; they are left alone until that is clear.")
     if done["dry_run"] and done["diff"]:
