@@ -258,7 +258,9 @@ def _bound(known: dict[str, object] | dict[str, str] | dict[str, Call], most: in
 
 def parts(opened: Opened, known: Mapping[str, str]) -> Iterator[Part]:  # noqa: ARG001  # the protocol's
     """What the notes of a session say is one part."""
-    yield Part(copilot_stores.told_by_log(opened.path), "")
+    session = copilot_stores.told_by_log(opened.path)
+    if session:
+        yield Part(session, "")
 
 
 def events(opened: Opened, part: Part, fingerprint: Fingerprint) -> Iterator[list[Decoded]]:  # noqa: ARG001

@@ -44,7 +44,7 @@ def sources(root: Path) -> Iterator[Found]:
             yield stores.line_log(own[LOG])
             if NOTES in own:
                 found = stores.line_log(own[NOTES])
-                yield found if found.problem else Found(found.path, "document")
+                yield found if found.problem else Found(found.path, "document", beside=(Path(own[LOG].path),))
 
 
 def session_of(path: Path) -> str:
@@ -52,14 +52,20 @@ def session_of(path: Path) -> str:
     return path.stem if path.name not in (LOG, NOTES) else path.parent.name
 
 
-def told_by_log(notes: Path) -> str:
-    """The session that the log beside some notes is of: the first line says it, which may differ from the folder."""
+def told_by_log(notes: Path) -> str | None:
+    """The session that the log beside some notes is of, which may differ from the folder's name.
+
+    The first line says it; None as long as that is not there.
+    """
     try:
         with notes.with_name(LOG).open("rb") as file:
-            first = part(file.read(_HEAD).partition(b"\n")[0], LINES)
+            line, ended, _ = file.read(_HEAD).partition(b"\n")
     except OSError:
-        first = None
-    return (first.data.session_id if first and first.data else None) or session_of(notes)
+        return None
+    first = part(line, LINES) if ended else None
+    if first is not None and first.data is not None and first.data.session_id:
+        return first.data.session_id
+    return session_of(notes) if ended else None
 
 
 def scalars(notes: bytes) -> dict[str, str]:

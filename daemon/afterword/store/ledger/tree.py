@@ -61,7 +61,7 @@ class Tree:
         ).fetchone()
         turn = above[1] if above else None
         rewound: list[int] = []
-        revived: list[int]
+        revived: list[int] = []
         if path:
             if path == "jump" and parent and not above:
                 # The line it hangs from was lost: nobody says that something was undone.
