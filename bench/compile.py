@@ -20,9 +20,11 @@ from typing import Any
 
 import msgspec
 
+from afterword.compile.connections import Where
 from afterword.compile.extractive import Extractive
 from afterword.compile.likeness import Likeness
 from afterword.compile.merge import Knowledge
+from afterword.compile.relations import Told, relation, told
 from afterword.compile.replacing import replaces
 from afterword.compile.same import Meaning, Profile, judge, profile_of
 from afterword.compile.sentences import normal
@@ -35,6 +37,7 @@ from afterword.index.standing import SIGNATURES
 from bench.digest import Case, cases
 
 PAIRS = Path(__file__).parent.parent / "tests" / "fixtures" / "compile" / "pairs.txt"
+CONNECTIONS = PAIRS.with_name("connections.txt")
 TARGETS = {"facts": 0.75, "duplicates": 0.05, "precision": 0.95, "recall": 0.80, "links": 1.0, "unproved": 0}
 SESSIONS_A_DAY = 4
 
@@ -75,6 +78,57 @@ def _side(text: str, section: str) -> tuple[Profile, tuple[Claim, ...]]:
     return profile_of(Proposal("concept", title, points, ""), title), points
 
 
+class Met(msgspec.Struct, frozen=True):
+    """Two statements and what they show together, or `none`."""
+
+    verdict: str
+    split: str
+    name: str
+    one: Told
+    other: Told
+
+
+def met(path: Path = CONNECTIONS) -> list[Met]:
+    """The labelled statements of two sessions, in their order."""
+    found = []
+    for block in path.read_text("utf-8").split("\n= ")[1:]:
+        head, one, other = block.strip().split("\n")[:3]
+        verdict, split, name = head.split(" ", 2)
+        both = [
+            told(Claim(text[3:], SegmentKey(key), text[3:]))
+            for text, key in ((one, "s-00000000000a"), (other, "s-00000000000b"))
+        ]
+        found.append(Met(verdict, split, name, *both))
+    return found
+
+
+def connection_scores(rows: Sequence[Met], meaning: Meaning | None) -> dict[str, dict[str, Any]]:
+    """Precision and recall of connections by split and in all; a wrong kind of relation counts as wrong."""
+    likeness = Likeness()
+    for row in rows:
+        likeness.add(row.one.words)
+        likeness.add(row.other.words)
+    said = {}
+    for row in rows:
+        near = meaning.alike([row.one.claim.text], [row.other.claim.text])[0][0] if meaning else 0.0
+        shown = relation(row.one, row.other, near, likeness)
+        said[row.name] = shown[0] if shown else "none"
+    scores = {}
+    for split in (*sorted({row.split for row in rows}), "all"):
+        mine = [row for row in rows if split in (row.split, "all")]
+        real = [row for row in mine if row.verdict != "none"]
+        hits = sum(said[row.name] == row.verdict for row in real)
+        claimed = [row for row in mine if said[row.name] != "none"]
+        scores[split] = {
+            "pairs": len(mine),
+            "precision": round(hits / max(1, len(claimed)), 3),
+            "recall": round(hits / max(1, len(real)), 3),
+            "missed": [row.name for row in real if said[row.name] == "none"],
+            "wrong": [row.name for row in claimed if said[row.name] != row.verdict],
+        }
+    return scores
+
+
 def merge_scores(every: Sequence[Pair], meaning: Meaning | None) -> dict[str, dict[str, Any]]:
     """Precision and recall of `same`, by split, across languages, and in all."""
     rows = [row for row in every if row.verdict != "supersedes"]
@@ -109,7 +163,8 @@ def _scores(mine: Sequence[Pair], said: Mapping[str, bool], verdict: str) -> dic
 def compiled(found: Sequence[Case], meaning: Meaning | None = None) -> dict[str, Any]:
     """The articles of these sessions and what of the planted facts is in them."""
     engine = Extractive()
-    knowledge = Knowledge(meaning=meaning)
+    origins: dict[str, Where] = {}
+    knowledge = Knowledge(meaning=meaning, origins=origins.get)
     texts: dict[str, list[str]] = {}
     sections: dict[str, SectionText] = {}
     facts: list[tuple[str, str, bool]] = []
@@ -122,6 +177,7 @@ def compiled(found: Sequence[Case], meaning: Meaning | None = None) -> dict[str,
             section = _section(case, day, m, engine)
             today.append(section)
             sections[section.key] = section
+            origins[section.key] = Where(section.session, section.day, section.time, section.project)
             for passage in (*case.segment.passages, *case.segment.reports):
                 texts.setdefault(passage.item, []).append(passage.text)
             said = [
@@ -143,9 +199,10 @@ def compiled(found: Sequence[Case], meaning: Meaning | None = None) -> dict[str,
         knowledge.build(day, engine.name, kept)
     cpu_s = time.process_time() - before
     articles = knowledge.articles
-    told = {uid: _told(article) for uid, article in articles.items()}
-    holders = {wanted: [uid for uid, text in told.items() if wanted in text] for _, wanted, _ in facts}
-    keyed = {uid: _told(article, details=False) for uid, article in articles.items()}
+    whole = {uid: _told(article) for uid, article in articles.items() if article.kind == "concept"}
+    holders = {wanted: [uid for uid, text in whole.items() if wanted in text] for _, wanted, _ in facts}
+    # A connection says again what its concepts say: it is no double of them, and finds no fact for them.
+    keyed = {uid: _told(article, details=False) for uid, article in articles.items() if article.kind == "concept"}
     doubled = {
         uid
         for _, wanted, _ in facts
@@ -157,7 +214,7 @@ def compiled(found: Sequence[Case], meaning: Meaning | None = None) -> dict[str,
     have = [fact for fact in facts if fact[2]]
     return {
         "sessions": len(found),
-        "articles": len(articles),
+        "articles": len(whole),
         "facts": len(facts),
         "found": sum(bool(holders[wanted]) for _, wanted, _ in facts),
         "given": len(have),
@@ -169,6 +226,7 @@ def compiled(found: Sequence[Case], meaning: Meaning | None = None) -> dict[str,
         "claims": claims,
         "unproved": unproved,
         "thin_days": thin,
+        "connections": sum(article.kind == "connection" for article in articles.values()),
         "cpu_ms": round(1000 * cpu_s, 1),
         "missed": [f"{name}: {wanted}" for name, wanted, there in facts if there and not holders[wanted]],
         "titles": [article.title for article in articles.values()],
@@ -232,6 +290,8 @@ def _measured(options: argparse.Namespace, meaning: Meaning | None) -> int:
     merges = merge_scores(rows, meaning)
     by_words = merge_scores(rows, None)
     replaced = replaced_scores(rows)
+    seen = met()
+    connected, connected_by_words = connection_scores(seen, meaning), connection_scores(seen, None)
     if options.json:
         where = {"python": platform.python_version(), "machine": platform.machine(), "system": platform.system()}
         print(
@@ -244,6 +304,8 @@ def _measured(options: argparse.Namespace, meaning: Meaning | None) -> int:
                     "merge": merges,
                     "merge_by_words": by_words,
                     "supersedes": replaced,
+                    "connections": connected,
+                    "connections_by_words": connected_by_words,
                 }
             )
         )
@@ -260,6 +322,7 @@ def _measured(options: argparse.Namespace, meaning: Meaning | None) -> int:
                 "doubled",
                 "few links",
                 "unproved",
+                "connections",
                 "cpu ms",
             )
         )
@@ -276,16 +339,21 @@ def _measured(options: argparse.Namespace, meaning: Meaning | None) -> int:
                     f"{s['doubled']} {s['doubled'] / max(1, s['articles']):.2f}",
                     s["few_links"] + s["links_open"],
                     f"{s['unproved']}/{s['claims']}",
+                    s["connections"],
                     s["cpu_ms"],
                 )
             )
         )
-    print(_line(("target", "", ">= 0.75", "", "", "<= 0.05", "0", "0", "")))
+    print(_line(("target", "", ">= 0.75", "", "", "<= 0.05", "0", "0", "", "")))
     print(_line(("same:", "pairs", "precision", "recall", "by words: P", "R")))
     for split, score in merges.items():
         words = by_words[split]
         print(_line((split, score["pairs"], score["precision"], score["recall"], words["precision"], words["recall"])))
     print(_line(("target", "", ">= 0.95", ">= 0.80", "", "")))
+    print(_line(("connections:", "pairs", "precision", "recall", "by words: P", "R")))
+    for split, score in connected.items():
+        words = connected_by_words[split]
+        print(_line((split, score["pairs"], score["precision"], score["recall"], words["precision"], words["recall"])))
     print(_line(("supersedes:", "pairs", "precision", "recall")))
     for split, score in replaced.items():
         print(_line((split, score["pairs"], score["precision"], score["recall"])))
@@ -302,6 +370,8 @@ def _measured(options: argparse.Namespace, meaning: Meaning | None) -> int:
         print(
             "\nmerge, dev:", *merges["dev"]["missed"], *(f"WRONG {name}" for name in merges["dev"]["wrong"]), sep="\n  "
         )
+        near = connected["dev"]
+        print("\nconnections, dev:", *near["missed"], *(f"WRONG {name}" for name in near["wrong"]), sep="\n  ")
         named = replaced["dev"]
         print("\nsupersedes, dev:", *named["missed"], *(f"WRONG {name}" for name in named["wrong"]), sep="\n  ")
     return 0

@@ -46,7 +46,7 @@ def later(
         {"type": "user", "message": {"role": "user", "content": text}},
         {
             "type": "assistant",
-            "message": {"id": "m1", "role": "assistant", "content": [{"type": "text", "text": answer}]},
+            "message": {"id": f"m-{name}", "role": "assistant", "content": [{"type": "text", "text": answer}]},
         },
     ]
     parent = None

@@ -160,7 +160,7 @@ def test_codex_sources(tmp_path: Path) -> None:
     _touch(tmp_path / "session_index.jsonl")
     _touch(tmp_path / "history.jsonl")
     assert _listed("codex", tmp_path) == [
-        ("sessions/rollout-2025-01-01-x.json", "rollouts of the first format (.json) are not read"),
+        ("sessions/rollout-2025-01-01-x.json", ""),
         ("sessions/2026/03/04/rollout-2026-03-04T10-00-00-a.jsonl", ""),
         ("sessions/2026/03/04/rollout-2026-03-04T11-00-00-c.jsonl.zst", ""),
         ("sessions/2026/03/04/rollout-2026-03-04T12-00-00-b.jsonl", ""),

@@ -161,6 +161,8 @@ def _doubles(notes: Notes) -> Iterator[Fault]:
             if holder != each.uid:
                 yield Fault("double", _path(notes, each), f"{name!r} is also a name of {holder}")
     likeness = Likeness()
+    # A connection tells what its concepts tell.
+    live = [each for each in live if each.article.kind == "concept"]
     profiles = {each.uid: profile_of(each.article, *each.article.names) for each in live}
     for profile in profiles.values():
         likeness.add(profile.words)

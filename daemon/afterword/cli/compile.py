@@ -44,7 +44,7 @@ def compile_(
     asked = passes.CompileDays(files, since, everything, dry_run)
     done = by_daemon(config.places.state, "compile", msgspec.to_builtins(asked))
     if done is None:
-        with writer(config, os.environ, "compile") as program, bars() as tell:
+        with writer(config, os.environ, "compile", telling=bars) as program, bars() as tell:
             done = passes.compile_days(program, asked, tell, Stop())
     if as_json:
         say_json("compile", done)

@@ -53,7 +53,7 @@ def proposals(given: CompileInput) -> list[Proposal]:
 
 def _proposal(topic: Topic, likeness: Likeness, least: float, everything: Sequence[Statement]) -> Proposal | None:
     points = _points(topic, likeness)
-    if not points or topic.weight < least:
+    if not points or topic.weight < least or _only_plans(points):
         return None
     title = _title(topic, points)
     if not title:
@@ -80,6 +80,12 @@ def _points(topic: Topic, likeness: Likeness) -> list[Statement]:
         if len(chosen) == _MOST_POINTS:
             break
     return chosen
+
+
+def _only_plans(points: Sequence[Statement]) -> bool:
+    """Whether a plan for one day is all that carries a topic."""
+    rest = [s for s in points if not s.planned]
+    return len(rest) < len(points) and not any(s.labelled or s.role in ("cause", "lesson", "decision") for s in rest)
 
 
 def _title(topic: Topic, points: Sequence[Statement]) -> str:

@@ -9,13 +9,14 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
+from afterword.compile.connections import Where
 from afterword.compile.merge import Knowledge
 from afterword.compile.retracting import Closed
 from afterword.compile.same import Meaning
-from afterword.domain.articles import Article, Edits
-from afterword.domain.ids import ArticleUid
+from afterword.domain.articles import MIN_PER_DAY, Article, Edits
+from afterword.domain.ids import ArticleUid, SegmentKey
 from afterword.redact.redactor import Redactor
-from afterword.store.ledger import articles
+from afterword.store.ledger import articles, segments
 from afterword.store.ledger.articles import BuildRecord
 from afterword.store.ledger.ledger import Ledger
 
@@ -24,7 +25,7 @@ Folded = tuple[dict[ArticleUid, Article], dict[str, BuildRecord]]
 
 _UNDO = "build_undo"
 _FOLD = "build_fold"
-_VERSION = 2
+_VERSION = 3
 """Of how proposals are put together; a new one lets all articles be folded again once."""
 
 
@@ -50,8 +51,15 @@ class Folding:
         self._meaning = meaning
         self._sign = fold_sign(closed, meaning)
         self._theirs = {each.uid for each in current if each.edits != Edits()}
+        self._origins: dict[SegmentKey, Where | None] = {}
         self._base: dict[ArticleUid, Article] | None = None
         self._knowledge: Knowledge | None = None
+
+    def _origin(self, key: SegmentKey) -> Where | None:
+        if key not in self._origins:
+            found = segments.section(self._ledger, key)
+            self._origins[key] = _where(found[1]) if found else None
+        return self._origins[key]
 
     @property
     def fresh(self) -> bool:
@@ -80,13 +88,13 @@ class Folding:
         if self._knowledge is None:
             base = self.stored if self._base is None else self._base
             standing = {uid: article for uid, article in base.items() if article.status != "withdrawn"}
-            self._knowledge = Knowledge(standing, self._closed, self._meaning)
+            self._knowledge = Knowledge(standing, self._closed, self._meaning, self._origin)
         made = built(self._knowledge, day, record)
         return self._kept(self._knowledge.articles), self.records | {day: made}
 
     def again(self, changed: Mapping[str, BuildRecord], stop: Callable[[], bool] = lambda: False) -> Folded | None:
         """The fold over all builds, some of which changed; None when `stop`, asked before each, said so."""
-        self._knowledge = Knowledge(closed=self._closed, meaning=self._meaning)
+        self._knowledge = Knowledge(None, self._closed, self._meaning, self._origin)
         records = dict(self.records) | dict(changed)
         for day in sorted(records):
             if stop():
@@ -126,13 +134,17 @@ class Folding:
         if self._base is not None:
             before |= {uid: article for uid, article in base.items() if self.stored.get(uid) != article}
         said = Undo(newest, articles.stamp(self._ledger), before)
-        self._ledger.set_meta(_UNDO, redactor.document(msgspec.to_builtins(said)))
+        self._ledger.set_meta(_UNDO, redactor.document(msgspec.to_builtins(said), plain=articles.PLAIN))
 
     def accept(self, after: dict[ArticleUid, Article], records: dict[str, BuildRecord]) -> None:
         """What was made stands now."""
         self.stored = after
         self.records = records
         self._base = None
+
+
+def _where(record: segments.SectionRecord) -> Where:
+    return Where(record.session, record.day, record.time, record.project)
 
 
 def built(knowledge: Knowledge, day: str, record: BuildRecord) -> BuildRecord:
@@ -142,8 +154,13 @@ def built(knowledge: Knowledge, day: str, record: BuildRecord) -> BuildRecord:
     def those(*wanted: str) -> tuple[ArticleUid, ...]:
         return tuple(uid for uid, outcome in done.items() if outcome in wanted)
 
+    proposed = {proposal.uid for proposal in record.proposals}
+    own = [uid for uid in those("created", "merged") if uid not in proposed]
+    connected = sum(knowledge.articles[uid].kind == "connection" for uid in own)
+    few = 0 < len(record.proposals) < MIN_PER_DAY - connected
     return msgspec.structs.replace(
         record,
+        reason="thin" if few else "" if record.proposals else record.reason,
         uids=tuple(done),
         created=those("created"),
         updated=those("updated", "merged"),

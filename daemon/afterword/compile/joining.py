@@ -5,9 +5,10 @@ from collections.abc import Collection, Iterable, Mapping
 
 import msgspec
 
-from afterword.compile.likeness import counted
+from afterword.compile.likeness import counted, is_light
 from afterword.compile.rank import alike
-from afterword.compile.same import Meaning, differs
+from afterword.compile.replacing import denies
+from afterword.compile.same import Meaning, differs, names_more
 from afterword.compile.wording import label
 from afterword.domain.articles import Article, Claim, Proposal, name_key
 from afterword.domain.ids import ArticleUid
@@ -18,6 +19,8 @@ _MOST_TAGS = 5
 _MOST_ALIASES = 8
 _SAID_AGAIN = 0.84
 """From this likeness by meaning on one point repeats another, unless a name or a number differs."""
+_RETOLD = 0.52
+_KNOWN_WORDS = 3
 _LEADING = ("lesson", "decision", "cause")
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])\s*")
 
@@ -45,7 +48,8 @@ def joined(
     lead = [proposal.points[new] for new in sorted(replaced)]
     points = [*(claim for claim in lead if claim.quote not in {p.quote for p in points}), *points]
     for claim in proposal.points:
-        if len(points) < _MOST_POINTS and not any(says(claim, other, meaning) for other in points):
+        told = any(says(claim, other, meaning) for other in points) or _adds_nothing(claim, points, meaning)
+        if len(points) < _MOST_POINTS and not told:
             points.append(claim)
     leading = {claim.quote for claim in lead}
     points.sort(
@@ -85,6 +89,23 @@ def says(claim: Claim, other: Claim, meaning: Meaning | None = None, near: float
     if meaning is None or not meaning.alike([claim.text], [other.text])[0][0] >= near:
         return False
     return not differs(claim.text, other.text)
+
+
+def _adds_nothing(claim: Claim, points: Collection[Claim], meaning: Meaning | None) -> bool:
+    """Whether a sentence only tells in other words what stands there: nearly all its words do, none of its own is a
+    name or a number, and it means about the same as one that denies as much. A lesson or decision always adds."""
+    if meaning is None or label(claim.quote)[0] in ("lesson", "decision") or not points:
+        return False
+    own = {word for word in counted(claim.text, pairs=False) if not is_light(word)}
+    there = {word for point in points for word in counted(point.text, pairs=False)}
+    texts = [point.text for point in points]
+    if len(own & there) < _KNOWN_WORDS or len(own - there) > 1 or names_more(claim.text, texts):
+        return False
+    near = meaning.alike([claim.text], texts)[0]
+    return any(
+        how >= _RETOLD and denies(text) == denies(claim.text) and not differs(claim.text, text)
+        for how, text in zip(near, texts, strict=True)
+    )
 
 
 def without(proposal: Proposal, blocked: Collection[Claim], meaning: Meaning | None) -> Proposal | None:

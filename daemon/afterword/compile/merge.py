@@ -10,13 +10,14 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from afterword.compile.connections import MOST_CONNECTED, Connecting, Origins, home_of, members
 from afterword.compile.joining import joined, without
 from afterword.compile.likeness import Likeness, cosine, counted, shared
-from afterword.compile.reasons import is_filler, reason
+from afterword.compile.reasons import back_reason, is_filler, reason
 from afterword.compile.replacing import replaces
 from afterword.compile.retracting import Closed, brings_back
 from afterword.compile.same import NEAR, Meaning, Profile, judge, profile_of
-from afterword.domain.articles import RELATED, Article, Proposal, Related, name_key
+from afterword.domain.articles import MAX_PER_DAY, RELATED, Article, Proposal, Related, name_key
 from afterword.domain.ids import ArticleUid
 from afterword.domain.slugs import SLUG_MAX, article_slug
 
@@ -32,19 +33,23 @@ _LINKED = 0.07
 _MEANT_SHARE = 0.25
 """How much likeness by meaning adds to that of words where links are looked for."""
 _BELONGS = 0.5
+EXTRACTIVE = "extractive"
+"""The engine whose days are connected here; others propose connections themselves."""
 _FEW = 20
 """While there are no more articles than these, all are looked at for missing links after every build."""
 
 
 class Knowledge:
     """All articles as the engine has them. `closed` ones a person retracted or deleted: they take in silently what is
-    said again, and are linked from nowhere. Without `meaning` only words are compared."""
+    said again, and are linked from nowhere. Without `meaning` only words are compared, and without `origins` nothing
+    is connected. Connections have no part in what concepts are compared by."""
 
     def __init__(
         self,
         articles: Mapping[ArticleUid, Article] | None = None,
         closed: Closed | None = None,
         meaning: Meaning | None = None,
+        origins: Origins | None = None,
     ) -> None:
         self.articles: dict[ArticleUid, Article] = {}
         self._closed = closed or Closed()
@@ -55,6 +60,7 @@ class Knowledge:
         self._names: dict[str, dict[ArticleUid, None]] = {}
         self._slugs: dict[str, ArticleUid] = {}
         self._topped = False
+        self._connecting = Connecting(origins, self._likeness, meaning) if origins else None
         for uid, article in (articles or {}).items():
             self._put(uid, article)
 
@@ -71,6 +77,7 @@ class Knowledge:
             wishes.append((uid, proposal))
         for uid, proposal in wishes:
             self._wish(uid, proposal)
+        self._connect(day, engine, done)
         least = min(RELATED, sum(map(self._open, self.articles)) - 1) if len(self.articles) <= _FEW else RELATED
         for uid in done:
             self._link(uid, least if self._open(uid) else 0)
@@ -91,13 +98,14 @@ class Knowledge:
         """(how sure, uid) of the article that tells the same matter; None when there is none, or in doubt."""
         own = profile_of(proposal, proposal.title)
         best: tuple[float, ArticleUid] | None = None
-        for other in self._candidates(own, proposal):
+        connected = [uid for uid in sorted(self.articles) if self.articles[uid].kind == "connection"]
+        for other in connected if proposal.kind == "connection" else self._candidates(own, proposal):
             if self.articles[other].kind != proposal.kind or (
                 other in self._closed and not self._closed.spares(other, uid)
             ):
                 continue
             named = name_key(proposal.title) in {name_key(name) for name in self.articles[other].names}
-            score = judge(own, self._profiles[other], self._likeness, named=named, meaning=self._meaning)
+            score = judge(own, self._profile(other), self._likeness, named=named, meaning=self._meaning)
             if score > 0 and (best is None or score > best[0]):
                 best = (score, other)
         taken = self._closed.takes(uid, own, self._likeness, self._meaning)
@@ -168,13 +176,10 @@ class Knowledge:
         return target, "merged" if uid != target else "updated"
 
     def _article(self, uid: ArticleUid, day: str, engine: str, proposal: Proposal) -> Article:
-        slug = article_slug(proposal.title)
-        if self._slugs.get(slug, uid) != uid:
-            slug = f"{slug[: SLUG_MAX - 5].rstrip('-')}-{uid[2:6]}"
         return Article(
             kind=proposal.kind,
             title=proposal.title,
-            slug=slug,
+            slug=self._slug(uid, proposal.title),
             aliases=proposal.aliases,
             tags=proposal.tags[:_MOST_TAGS],
             projects=proposal.projects,
@@ -185,7 +190,49 @@ class Knowledge:
             details=proposal.details,
         )
 
+    def _slug(self, uid: ArticleUid, title: str) -> str:
+        slug = article_slug(title)
+        if self._slugs.get(slug, uid) != uid:
+            slug = f"{slug[: SLUG_MAX - 5].rstrip('-')}-{uid[2:6]}"
+        return slug
+
+    def _connect(self, day: str, engine: str, done: dict[ArticleUid, Outcome]) -> None:
+        """Connections that show with this day, as far as there is room among the day's articles."""
+        if self._connecting is None or engine != EXTRACTIVE:
+            return
+        concepts = {uid: row for uid, row in self.articles.items() if row.kind == "concept" and self._open(uid)}
+        for seen in self._connecting.seen(concepts, [uid for uid in done if uid in concepts]):
+            connections = {uid: row for uid, row in self.articles.items() if row.kind == "connection"}
+            uid, there = home_of(seen, connections, self._closed)
+            if uid not in done and len(done) >= MAX_PER_DAY and uid not in self._closed:
+                continue
+            before = connections.get(uid)
+            if before is None:
+                after = self._connecting.article(seen, concepts, day, engine)
+                after = after and msgspec.structs.replace(after, slug=self._slug(uid, after.title))
+            else:
+                after = self._connecting.joined(before, seen, concepts, day)
+            if after is None or after == before:
+                continue
+            if self._closed.disproved(after.points) not in (None, uid):
+                continue  # it would bring together what a person said does not belong together
+            self._put(uid, after)
+            if self._open(uid):
+                done.setdefault(uid, "merged" if there else "created")
+                for member in members(after):
+                    self._link_back(member, uid)
+
+    def _link_back(self, uid: ArticleUid, connection: ArticleUid) -> None:
+        """Let an article link to a connection it is part of, before all else."""
+        article = self.articles[uid]
+        if all(related.uid != connection for related in article.related):
+            row = (Related(connection, back_reason(article)), *article.related)[:_MOST_RELATED]
+            self.articles[uid] = msgspec.structs.replace(article, related=row)
+
     def _put(self, uid: ArticleUid, article: Article) -> None:
+        if article.kind == "connection":
+            self._name(uid, article)
+            return
         profile = profile_of(article, *article.names)
         old = self._profiles.get(uid)
         for word in old.words if old else ():
@@ -199,6 +246,9 @@ class Knowledge:
         for word in profile.words:
             self._postings.setdefault(word, {})[uid] = None
         self._profiles[uid] = profile
+        self._name(uid, article)
+
+    def _name(self, uid: ArticleUid, article: Article) -> None:
         self.articles[uid] = article
         self._slugs.setdefault(article.slug, uid)
         for name in (*article.names, article.slug):
@@ -239,7 +289,8 @@ class Knowledge:
         # A link for want of anything better gives way when there is something.
         kept = [r for r in article.related if r.uid in self.articles and self._open(r.uid) and not is_filler(r.reason)]
         have = {uid, *(related.uid for related in kept)}
-        if len(kept) < _MOST_RELATED:
+        connection = article.kind == "connection"
+        if len(kept) < (least if connection else _MOST_RELATED):
             own = self._vector(uid)
             ranked = sorted(
                 (
@@ -250,7 +301,7 @@ class Knowledge:
                 key=lambda pair: (-pair[0], pair[1]),
             )
             for near, other in ranked:
-                if len(kept) >= (RELATED + 1 if near >= _LINKED else least):
+                if len(kept) >= (RELATED + 1 if near >= _LINKED and not connection else least):
                     break
                 kept.append(Related(other, self._reason(uid, other)))
         if tuple(kept) != article.related:
@@ -265,28 +316,37 @@ class Knowledge:
         for uid in open_ones:
             row = self.articles[uid].related
             good = sum(r.uid in self.articles and self._open(r.uid) and not is_filler(r.reason) for r in row)
-            if good < least or len(row) > _MOST_RELATED:
+            most = MOST_CONNECTED if self.articles[uid].kind == "connection" else _MOST_RELATED
+            if good < least or len(row) > most:
                 self._link(uid, least)
 
     def _neighbours(self, uid: ArticleUid, least: int) -> list[ArticleUid]:
-        own = self._profiles[uid]
+        own = self._profile(uid)
         near = [other for other in self._by_words(own) if self._open(other)][: 3 * _COMPARED]
         near += [other for _, other in self._by_meaning(own)[:_COMPARED] if other not in near and self._open(other)]
         if len(near) <= least:
             latest = sorted(self.articles, key=lambda other: (self.articles[other].created, other), reverse=True)
-            near += [other for other in latest if other not in near and self._open(other)][: 10 * _COMPARED]
+            near += [other for other in latest if other in self._profiles and other not in near and self._open(other)][
+                : 10 * _COMPARED
+            ]
         return near
 
     def _nearness(self, uid: ArticleUid, own: dict[str, float], other: ArticleUid) -> float:
         one, two = self.articles[uid], self.articles[other]
         bonus = 0.02 * bool(set(one.sections) & set(two.sections)) + 0.01 * bool(set(one.projects) & set(two.projects))
-        if self._meaning and self._profiles[uid].told and self._profiles[other].told:
-            meant = max(map(max, self._meaning.alike(self._profiles[uid].told, self._profiles[other].told)))
+        told, others = self._profile(uid).told, self._profile(other).told
+        if self._meaning and told and others:
+            meant = max(map(max, self._meaning.alike(told, others)))
             bonus += _MEANT_SHARE * max(0.0, meant - 0.2)
         return cosine(own, self._vector(other)) + bonus
 
     def _vector(self, uid: ArticleUid) -> dict[str, float]:
-        return self._likeness.vector(self._profiles[uid].words)
+        return self._likeness.vector(self._profile(uid).words)
+
+    def _profile(self, uid: ArticleUid) -> Profile:
+        """What is compared of an article; that of a connection is made when it is asked for."""
+        held = self._profiles.get(uid)
+        return held or profile_of(self.articles[uid], *self.articles[uid].names)
 
     def _reason(self, uid: ArticleUid, other: ArticleUid) -> str:
         common = shared(self._vector(uid), self._vector(other), 12)

@@ -43,6 +43,21 @@ TEXTS: Final[Mapping[str, tuple[str, str, str, str]]] = {
     "ko": ("둘 다 {}에 관한 글", "같은 세션에서", "역시 {}에서", "같은 시기의 글"),
 }
 """Language → (shared words, same session, same project, else)."""
+IN_CONNECTION: Final[Mapping[str, tuple[str, str]]] = {
+    "en": ("where it showed on {}", "what it has in common with another session"),
+    "de": ("wo es sich am {} zeigte", "was es mit einer anderen Sitzung gemeinsam hat"),
+    "pl": ("gdzie wyszło to {}", "co łączy to z inną sesją"),
+    "ru": ("где это проявилось {}", "что общего с другим сеансом"),
+    "he": ("היכן זה התגלה ב־{}", "מה משותף לזה ולשיחה אחרת"),
+    "fr": ("là où cela s’est vu le {}", "ce que cela a en commun avec une autre session"),
+    "es": ("donde se vio el {}", "lo que tiene en común con otra sesión"),
+    "it": ("dove si è visto il {}", "ciò che ha in comune con un’altra sessione"),
+    "pt": ("onde se viu em {}", "o que tem em comum com outra sessão"),
+    "ja": ("{}に現れた箇所", "別のセッションとの共通点"),
+    "zh": ("{}出现之处", "与另一次会话的共同点"),
+    "ko": ("{}에 드러난 곳", "다른 세션과의 공통점"),
+}
+"""Language → (why a connection links to an article, why the article links back)."""
 _AND: Final = {
     "en": " and ",
     "de": " und ",
@@ -72,7 +87,7 @@ def reason(one: Article, other: Article, common: Iterable[str]) -> str:
     """Why `one` links to `other`. `common` are the stems both hold, the most telling first."""
     language = language_of(one)
     about, session, project, days = TEXTS.get(language, TEXTS["en"])
-    shown = [word for stem_ in common if (word := _surface(stem_, one, other))][:2]
+    shown = [word for stem_ in common if (word := _surface(stem_, language, one, other))][:2]
     if shown:
         return about.format(_AND.get(language, "、" if language in ("ja", "zh") else ", ").join(shown))
     if set(one.sections) & set(other.sections):
@@ -81,7 +96,12 @@ def reason(one: Article, other: Article, common: Iterable[str]) -> str:
     return project.format(projects[0]) if projects else days
 
 
-def _surface(wanted: str, *articles: Article) -> str:
+def back_reason(article: Article) -> str:
+    """Why an article links to a connection that it is part of."""
+    return IN_CONNECTION.get(language_of(article), IN_CONNECTION["en"])[1]
+
+
+def _surface(wanted: str, language: str, *articles: Article) -> str:
     """A word of both articles as it was written, if it matters to them: in a title, or said twice in each."""
     if is_light(wanted) or wanted in _EMPTY:
         return ""
@@ -92,7 +112,8 @@ def _surface(wanted: str, *articles: Article) -> str:
         told = [word for claim in article.points for word in _WORD.findall(claim.text)]
         named = _WORD.findall(article.title)
         here = [word for word in (*named, *told) if stem(word) == wanted]
-        forms.update(word if word[1:] != word[1:].lower() else word.lower() for word in here)
+        plain = language != "de"  # where a capital is only that of a sentence's first word
+        forms.update(word.lower() if plain and word[1:] == word[1:].lower() else word for word in here)
         titled = titled or any(stem(word) == wanted for word in named)
         least = min(least, len(here))
     if least < 1 or (not titled and least < 2):

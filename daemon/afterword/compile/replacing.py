@@ -78,6 +78,11 @@ def replaced_things(text: str) -> list[frozenset[str]]:
     return [_content(match["old"]) for cue in _CUES for match in cue.finditer(text)]
 
 
+def denies(text: str) -> bool:
+    """Whether a sentence denies something."""
+    return bool(_DENIED.search(text))
+
+
 def _without_things(text: str) -> str:
     """A sentence without the things it says are replaced."""
     for cue in _CUES:

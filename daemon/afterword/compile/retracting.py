@@ -11,7 +11,7 @@ import msgspec
 from afterword.compile.joining import says
 from afterword.compile.likeness import Likeness, cosine
 from afterword.compile.same import NEAR, Meaning, Profile, judge, profile_of
-from afterword.domain.articles import Claim, Current, Proposal
+from afterword.domain.articles import ArticleKind, Claim, Current, Proposal
 from afterword.domain.ids import ArticleUid
 from afterword.redact.redactor import Redactor
 from afterword.store.ledger import articles
@@ -23,11 +23,13 @@ _SAID = 0.8
 
 
 class Retracted(msgspec.Struct, frozen=True):
-    """An article that is closed: what it said, and the uids of proposals that are not held to it."""
+    """An article that is closed: what it said, and the uids of proposals that are not held to it. Of a connection only
+    the relation is: what it was drawn from still holds in the articles that say it."""
 
     profile: Profile
     claims: tuple[Claim, ...]
     spared: frozenset[str]
+    kind: ArticleKind = "concept"
 
 
 class Closed:
@@ -48,7 +50,7 @@ class Closed:
         return [
             claim
             for uid, closed in self._row.items()
-            if uid != proposal and proposal not in closed.spared
+            if closed.kind == "concept" and uid != proposal and proposal not in closed.spared
             for claim in closed.claims
         ]
 
@@ -59,14 +61,26 @@ class Closed:
         found = [
             (score, closed_uid)
             for closed_uid, closed in self._row.items()
-            if uid != closed_uid and uid not in closed.spared
+            if closed.kind == "concept" and uid != closed_uid and uid not in closed.spared
             if (score := judge(own, closed.profile, likeness, meaning=meaning)) > 0
         ]
         return max(found, key=lambda pair: (pair[0], pair[1]), default=None)
 
     def claims(self) -> list[str]:
         """What was retracted, for an engine to know."""
-        return [claim.text for closed in self._row.values() for claim in closed.claims]
+        return [claim.text for closed in self._row.values() if closed.kind == "concept" for claim in closed.claims]
+
+    def disproved(self, claims: Iterable[Claim]) -> ArticleUid | None:
+        """The closed connection that was drawn from two of these claims, or more."""
+        wanted = {claim.place for claim in claims}
+        return next(
+            (
+                uid
+                for uid, closed in sorted(self._row.items())
+                if closed.kind == "connection" and len(wanted & {claim.place for claim in closed.claims}) > 1
+            ),
+            None,
+        )
 
     def key(self) -> object:
         """What tells two of these apart."""
@@ -83,7 +97,7 @@ def closed(
 ) -> dict[ArticleUid, tuple[tuple[Claim, ...], tuple[str, ...]]]:
     """Uid → (claims, spared) of every article a person retracted or deleted, as noted then or else as it is now."""
     row = list(current)
-    live = [each for each in row if each.live]
+    live = [each for each in row if each.live and each.article.kind == "concept"]
     likeness = Likeness()
     profiles = {each.uid: profile_of(each.article, *each.article.names) for each in row}
     for profile in profiles.values():
@@ -94,6 +108,9 @@ def closed(
             continue
         if each.edits.claims:
             found[each.uid] = (each.edits.claims, each.edits.spared)
+            continue
+        if each.article.kind == "connection":
+            found[each.uid] = (each.article.points, ())
             continue
         own = profiles[each.uid]
         like = [other for other in live if _like(own, profiles[other.uid], each, other, likeness, meaning)]
@@ -115,10 +132,10 @@ def settle(ledger: Ledger, redactor: Redactor, meaning: Meaning | None, *, dry: 
         with ledger.transaction():
             for uid, edits in owed:
                 articles.put_edits(ledger, redactor, uid, edits)
-    names = {each.uid: each.article.names for each in row}
+    known = {each.uid: each.article for each in row}
     return Closed(
         {
-            uid: Retracted(_profile(names[uid], claims), claims, frozenset(spared))
+            uid: Retracted(_profile(known[uid].names, claims), claims, frozenset(spared), known[uid].kind)
             for uid, (claims, spared) in found.items()
         }
     )

@@ -223,6 +223,20 @@ def differs(one: str, other: str) -> bool:
     )
 
 
+def names_more(text: str, others: Iterable[str]) -> bool:
+    """Whether a sentence has a number or a thing's name that is in none of the others."""
+    rows = list(others)
+    return bool(_numbers(text) - frozenset().union(*map(_numbers, rows))) or bool(
+        things(text) - frozenset().union(*map(things, rows))
+    )
+
+
+def opposed(one: str, other: str, rows: Iterable[frozenset[str]] = ()) -> bool:
+    """Whether one sentence says staging and the other production, or one word each of another row of opposites."""
+    mine, theirs = counted(one, pairs=False).keys(), counted(other, pairs=False).keys()
+    return any((row & mine) - theirs and (row & theirs) - mine for row in (*_OPPOSITES, *rows))
+
+
 def _differ(
     one: tuple[frozenset[str], frozenset[str], set[str]],
     other: tuple[frozenset[str], frozenset[str], set[str]],

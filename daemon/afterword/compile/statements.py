@@ -21,6 +21,18 @@ _CAUSE = re.compile(
     r"|ursache|weil |cause |parce que|porque|perché|原因|なぜなら|ため|因为|때문",
     re.IGNORECASE,
 )
+_ONCE = re.compile(
+    r"\b(?:at|um|o|в|à|a las|alle|às) \d{1,2}(?::\d\d|\s?[ap]m|\s?uhr)\b"
+    r"|\b(?:tonight|tomorrow|this (?:morning|afternoon|evening)|heute (?:abend|nacht)"
+    r"|dziś|dzisiaj|jutro|сегодня|завтра|ce soir|demain|esta noche|mañana por|stasera|domani"
+    r"|hoje|amanhã)\b|今夜|今晩|明日|今晚|明天|오늘 밤|내일|מחר|הלילה",
+    re.IGNORECASE,
+)
+_EACH_TIME = re.compile(
+    r"\b(?:every|each|daily|nightly|hourly|weekly|always|cron|schedul\w+|jede[nrs]?|täglich|nächtlich|każd\w+|co noc"
+    r"|codziennie|кажд\w+|ежедневно|chaque|tous les|cada|todos|ogni|whenever|never)\b|毎|每|매일|כל ",
+    re.IGNORECASE,
+)
 _ARROWS = (" → ", " ← ")
 _REDACTED = "[redacted:"
 
@@ -46,8 +58,23 @@ class Statement:
     items: tuple[str, ...]
 
     @property
+    def planned(self) -> bool:
+        """It is a plan, not knowledge."""
+        return self.role == "decision" and is_plan(self.text)
+
+    @property
     def claim(self) -> Claim:
         return Claim(self.text, self.section.key, self.quote)
+
+
+def names_cause(text: str) -> bool:
+    """Whether a sentence says why something is so."""
+    return bool(_CAUSE.search(text))
+
+
+def is_plan(text: str) -> bool:
+    """Whether a sentence sets a time for something that happens once; over by the time that somebody reads it."""
+    return bool(_ONCE.search(text)) and not _EACH_TIME.search(text)
 
 
 def statements(section: SectionText) -> list[Statement]:
@@ -125,7 +152,7 @@ def _role(part: str, named: str, text: str, *, fix: bool) -> Role:
         return "fix"
     if named == "decision" or (part == "decisions" and named != "lesson"):
         return "decision"
-    if named == "cause" or _CAUSE.search(text):
+    if named == "cause" or names_cause(text):
         return "cause"
     if named == "lesson":
         return "lesson"

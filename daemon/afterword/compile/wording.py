@@ -66,6 +66,7 @@ _DOING: Final = re.compile(
 _DID: Final = re.compile(
     r"(?:\w+\s+){0,2}\w{3,}(?:łem|łam|liśmy|łyśmy)\b|(?:\w+\s+){0,2}(?:habe ich|ich habe|j'ai)\b", re.IGNORECASE
 )
+_WISH: Final = re.compile(r"(?:たい|たくない)(?:です|んです)?[。.]?$")
 _ENDS: Final = (".", "!", "?", "…", "。", "！", "？", "؟", "۔", ":", "”", '"')
 
 
@@ -114,7 +115,7 @@ def hangs(text: str) -> bool:
 
 def personal(text: str) -> bool:
     """Whether it is somebody's talk of themselves or to somebody, not a statement about the matter."""
-    return bool(_SELF.match(text) or _DOING.match(text) or _DID.match(text))
+    return bool(_SELF.match(text) or _DOING.match(text) or _DID.match(text) or _WISH.search(text))
 
 
 _OBJECT: Final = re.compile(r"\b(?:it|them|that one|this one|this|go|ją|je|его|её|их|זה)\b", re.IGNORECASE)
@@ -125,10 +126,34 @@ def _vague(text: str) -> bool:
     return len(text.split()) <= 7 and bool(_OBJECT.search(text))
 
 
+_PLACE: Final = re.compile(
+    r"[\w./-]+\.\w{1,5}(?::\d+)*|\d+\s*(?:行目?|번째 줄)|第\s*\d+\s*行|(?:on |at |in )?(?:the )?line \d+|\bzeile \d+"
+    r"|(?:w )?\b(?:linii|linia|wierszu) \d+|(?:в )?строк[ае] \d+|\bligne \d+|\bl[ií]nea \d+|\briga \d+|\blinha \d+",
+    re.IGNORECASE,
+)
+_POINTER: Final = re.compile(
+    r"\b(?:the|root|cause|reason|problem|bug|fault|error|mistake|fix|is|was|in|at|of|on|it|sits|lies|here|function|file"
+    r"|die|der|das|ursache|fehler|ist|liegt|steht|przyczyna|błąd|jest|leży|причина|ошибка|это|находится|la|el|le"
+    r"|l'erreur|cause|causa|error|errore|erro|est|es|è|está|dans|en|nel|nella|no|na|w|в)\b|原因|問題|间题|问题|は|です|の|在|에"
+    r"|원인은?|입니다|[\s.,:;!。、，：`'\"()-]+",
+    re.IGNORECASE,
+)
+
+
+def only_points(text: str) -> bool:
+    """Whether a sentence only says at which line of which file something is: true for a day."""
+    rest, places = _PLACE.subn(" ", text)
+    return places >= _PLACES and not _POINTER.sub("", rest)
+
+
+_PLACES: Final = 2
+
+
 def stands(text: str) -> bool:
     """Whether a sentence can be read by itself."""
     return (
         long_enough(text)
+        and not only_points(text)
         and not hangs(text)
         and not _vague(text)
         and not cues.is_question(text)

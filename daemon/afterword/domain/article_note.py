@@ -178,6 +178,20 @@ def _prose_lines(note: bytes, at: int) -> Iterator[tuple[int, bytes]]:
             yield offset, line
 
 
+def all_ours(note: bytes, values: Mapping[str, object], last: Written) -> bool:
+    """Whether nothing in the note is a person's: every value and part is as we wrote it, and there are no others."""
+    where = layout(note)
+    if where.matter is None or any(comparable(values.get(key)) != last.fields.get(key) for key in where.keys):
+        return False
+    names = [part.name for part in where.parts]
+    before = note[where.matter[1] : where.parts[0].start] if where.parts else note[where.matter[1] :]
+    return (
+        len(names) == len(set(names))
+        and not before.removeprefix(b"---").strip()
+        and all(last.parts.get(part.name) == mark(text_of(note, part)) for part in where.parts)
+    )
+
+
 def splice(
     note: bytes, values: Mapping[str, object], wanted: Wanted, last: Written, theirs: Container[str] = ()
 ) -> Spliced:

@@ -31,6 +31,11 @@ class Claim(msgspec.Struct, frozen=True, omit_defaults=True):
     quote: str
     until: str = ""
 
+    @property
+    def place(self) -> tuple[SegmentKey, str]:
+        """Section and quote: where it was said."""
+        return self.section, self.quote
+
 
 class Related(msgspec.Struct, frozen=True):
     """A link to another article, and why."""

@@ -49,3 +49,10 @@ def article_uid(section: SegmentKey, quote: str) -> ArticleUid:
     """The uid of the article whose first evidence is this quote of this section."""
     digest = hashlib.blake2b(f"{section} {quote}".encode(), digest_size=6, person=b"afterword-artic").hexdigest()
     return ArticleUid(f"a-{digest}")
+
+
+def connection_uid(one: ArticleUid, other: ArticleUid) -> ArticleUid:
+    """The uid of the connection that was first seen between these two articles, in either order."""
+    first, second = sorted((one, other))
+    digest = hashlib.blake2b(f"{first} {second}".encode(), digest_size=6, person=b"afterword-connec").hexdigest()
+    return ArticleUid(f"a-{digest}")

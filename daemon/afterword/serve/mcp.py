@@ -31,7 +31,7 @@ from afterword.app.config import Config, load
 from afterword.app.results import Question
 from afterword.domain.errors import AfterwordError
 from afterword.redact.exits import leave_tree
-from afterword.redact.redactor import Redactor
+from afterword.redact.redactor import Redactor, at_exit
 
 LIMIT_MAX: Final = 20
 BUDGET_TOKENS: Final = 4000
@@ -130,7 +130,11 @@ def _answer(config_file: Path | None, redactor: Redactor, tool: str, arguments: 
     try:
         if tool != SEARCH.name:
             return _said(redactor, {"error": f"there is no tool {tool!r}"}, is_error=True)
-        return _said(redactor, _search(load(config_file), arguments), is_error=False)
+        config = load(config_file)
+        own = config.settings.redact
+        if own.extra or own.allow:
+            redactor = at_exit("python", own.extra, own.allow)
+        return _said(redactor, _search(config, arguments), is_error=False)
     except msgspec.ValidationError as err:
         said = {"error": f"search: {err}", "hint": "see the tool's schema"}
     except AfterwordError as err:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from afterword.domain.article_note import Wanted, Written, splice, whole, written_of
+from afterword.domain.article_note import Wanted, Written, all_ours, splice, whole, written_of
 from afterword.domain.articles import Current
 from afterword.domain.ids import ArticleUid, SegmentKey
 from afterword.redact.exits import leave
@@ -213,6 +213,9 @@ class ArticleNotes:
                 continue
             path = files.inside(self._vault, file.path)
             if path.is_file() and file.at == _stat(path) and not each.edits.bodies:
+                note = path.read_bytes()
+                if not all_ours(note, read_matter(note) or {}, file.written):
+                    continue
                 path.unlink()
                 files.sync_folder(path.parent)
                 with self._ledger.transaction():
