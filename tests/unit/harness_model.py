@@ -133,7 +133,10 @@ class Model:
                     node = event.node
                     repeated = node in self.nodes
                     if not repeated:
-                        self.nodes[node] = Node(event.parent, event.prompt, len(self.nodes))
+                        parent = event.parent
+                        if event.path and parent and parent not in self.nodes:
+                            parent = next(reversed(self.nodes), None)
+                        self.nodes[node] = Node(parent, event.prompt, len(self.nodes))
                         self.walked |= event.path is not None
                 case Item():
                     if not repeated:
