@@ -12,13 +12,16 @@ from homes import FIXTURES, Home
 def test_the_demo_reads_nobodys_stores_and_what_it_prints_works(tmp_path: Path) -> None:
     home = Home(tmp_path)
     mine = tmp_path / "mine"
-    for harness in ("claude-code", "codex", "gemini-cli", "grok-build"):
+    for harness in ("claude-code", "codex", "gemini-cli", "grok-build", "copilot-cli", "qwen-code", "pi"):
         shutil.copytree(FIXTURES / "harness" / harness, mine, dirs_exist_ok=True)
     env = {
         "CLAUDE_CONFIG_DIR": str(mine / ".claude"),
         "CODEX_HOME": str(mine / ".codex"),
         "GEMINI_CLI_HOME": str(mine),
         "GROK_HOME": str(mine / ".grok"),
+        "COPILOT_HOME": str(mine / ".copilot"),
+        "QWEN_RUNTIME_DIR": str(mine / ".qwen"),
+        "PI_CODING_AGENT_DIR": str(mine / ".pi/agent"),
         "AFTERWORD_GEMINI_ROOT": str(mine / ".gemini"),
         "XDG_STATE_HOME": str(tmp_path / "state of mine"),
         "XDG_DATA_HOME": str(mine / ".local/share"),

@@ -128,9 +128,9 @@ class Intake:
                     message = self._tree.message(event.node, pos + messages if event.at is None else event.at)
                     messages += 1
                 case Row():
-                    placed = self._tree.place(event.node, event.parent, pos, event.prompt)
-                    if placed.rewound:
-                        self._writer.abandon_turns(placed.rewound)
+                    placed = self._tree.place(event.node, event.parent, pos, event.prompt, event.path)
+                    self._writer.abandon_turns(placed.rewound)
+                    self._writer.revive_turns(placed.revived)
                 case Item():
                     if not (placed and placed.repeated):
                         at = pos if message is None else message

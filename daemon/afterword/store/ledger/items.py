@@ -302,14 +302,21 @@ class Writer:
 
     def abandon_turns(self, turns: list[int]) -> None:
         """Abandon every live membership that this source shows in one of these turns of its tree."""
+        self._turn(turns, State.LIVE, State.ABANDONED)
+
+    def revive_turns(self, turns: list[int]) -> None:
+        """Let every abandoned membership that this source shows in one of these turns of its tree live again."""
+        self._turn(turns, State.ABANDONED, State.LIVE)
+
+    def _turn(self, turns: list[int], before: State, after: State) -> None:
         for turn in turns:
             rows = self._db.execute(
                 "SELECT m.row, m.pos, m.sub FROM shown s JOIN membership m ON m.row = s.membership"
-                " WHERE s.turn = ? AND s.source = ? AND m.said = 0",
-                (turn, self._source),
+                " WHERE s.turn = ? AND s.source = ? AND m.said = ?",
+                (turn, self._source, before),
             ).fetchall()
             for row, pos, sub in rows:
-                self._change(row, (pos, sub), State.ABANDONED)
+                self._change(row, (pos, sub), after)
 
     def go_back(self, pos: int) -> None:
         """Everything this source shows at `pos` and after it is about to be shown again, or not any more."""
