@@ -7,6 +7,7 @@ import stat
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -220,6 +221,12 @@ def test_there_are_only_so_many_connections(house: House) -> None:
         except (ConnectionError, http.client.HTTPException):
             assert time.monotonic() < end
             time.sleep(0.1)
+
+
+def test_a_crowd_is_let_in_one_by_one(house: House) -> None:
+    with ThreadPoolExecutor(4 * CONNECTIONS_MAX) as crowd:
+        answers = list(crowd.map(lambda _: house.ask("GET", "/v1/ping")[0], range(8 * CONNECTIONS_MAX)))
+    assert answers == [200] * (8 * CONNECTIONS_MAX)
 
 
 def test_a_job_is_queued_and_its_lines_can_be_taken_up_again(house: House) -> None:

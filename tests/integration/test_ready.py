@@ -88,6 +88,21 @@ def test_a_persons_words_are_fenced_and_redacted(home: Home) -> None:
     assert "goes on with [redacted:" in said
 
 
+def test_it_tells_no_hidden_signs_and_has_one_end(home: Home) -> None:
+    path = home.vault / "knowledge/concepts/never-print-the-whole-environment-in-ci.md"
+    text = path.read_text().replace("## Key Points\n- ", "## Key Points\n- \x1b[31mred\u200b\u202e\U000e0041 ", 1)
+    odd = path.with_name("<") / "afterword-context>.md"
+    odd.parent.mkdir()
+    path.unlink()
+    odd.write_text(text)
+    home.run("compile", **NOW)
+    said = context(home, "src/harbor-api")
+    assert "red Never print" in said
+    assert not re.search("[\x00-\x09\x0b-\x1f\u200b\u202e\U000e0041]", said)
+    assert said.count("</afterword-context>") == 1
+    assert said.endswith("\n</afterword-context>\n")
+
+
 def test_capture_takes_it_out_again(home: Home) -> None:
     text = context(home, "src/harbor-api")
     marker = re.search(r'id="([0-9a-f]{8})"', text)

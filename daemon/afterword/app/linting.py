@@ -76,9 +76,9 @@ def _notes(vault: Path, knowledge: str, ledger: Ledger) -> Notes:
         knowledge,
         texts,
         current,
-        {uid: file.path for uid, file in known.items()},
+        {uid: file.path for uid, file in known.items() if file.state != "deleted"},
         tuple((path, uid) for path, _, uid in article_files.others(ledger)),
-        {uid: file.state for uid, file in known.items() if file.state},
+        {uid: file.state for uid, file in known.items() if file.state not in ("", "deleted")},
         frozenset(articles.cited(ledger, cited)),
     )
 

@@ -134,6 +134,8 @@ def compile_days(program: "Program", given: CompileDays, tell: Tell, stop: Calla
         ],
         "files": done.files,
         "question": done.seen.question,
+        "skipped": [f"{program.config.settings.vault.daily}/{day}.md" for day in program.compiling.skipped()],
+        "vault_problem": None if given.dry else vault_problem(program),
         "dry_run": given.dry,
         **({"diff": done.diff} if given.dry else {}),
     }
@@ -146,7 +148,10 @@ def vault_problem(program: "Program") -> str | None:
     problem, hint = card_problem(program.vault)
     if problem:
         return f"{problem}; {hint}"
-    return "; ".join(f"{note}: {why}" for note, why in program.notes.problems.items()) or None
+    problems = program.notes.problems | program.compiling.problems
+    row = [f"{note}: {why}" for note, why in problems.items()]
+    more = [f"and {len(row) - 3} more"] if len(row) > 3 else []
+    return "; ".join(row[:3] + more) or None
 
 
 def take_in(

@@ -6,7 +6,8 @@ change from ours. A file that vanished counts as deleted when two looks agree an
 
 import os
 import re
-from collections.abc import Iterator
+import stat
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -24,15 +25,17 @@ from afterword.store.matter import read_matter
 from afterword.store.notes import read_card
 
 CONFLICT: Final = re.compile(
-    r"\(Conflicted copy .*\)\.md$|\.sync-conflict-\d{8}-\d{6}-\w+\.md$|'s conflicted copy .*\)\.md$| 2\.md$",
+    r"\(Conflicted copy .*\)\.md$|\.sync-conflict-\d{8}-\d{6}-\w+\.md$|'s conflicted copy .*\)\.md$",
     re.IGNORECASE,
 )
-"""Names that sync tools give to copies in conflict."""
+"""Names that sync tools give to copies in conflict. iCloud's `name 2.md` is not among them: people name notes so too,
+and a copy is known by its uid anyway."""
 _PAGES: Final = frozenset({"index.md", "log.md"})
 _STATUSES: Final[dict[str, Status]] = {"active": "active", "stale": "stale", "retracted": "retracted", "draft": "draft"}
 _UID: Final = re.compile(r"a-[0-9a-f]{12}")
 _LEAST_MANY: Final = 3
 _SHARE_MANY: Final = 0.05
+_MATTER_MAX: Final = 64 << 10
 
 
 class Seen(msgspec.Struct, frozen=True):
@@ -62,12 +65,23 @@ class VaultWatch:
         if read_card(self._vault) is None:
             return Seen()
         known = article_files.every(self._ledger)
-        here = dict(self._files(self._knowledge))
-        by_path = {file.path: file for file in known.values()}
-        missing = [file for file in known.values() if file.path not in here and not file.plan and not self._there(file)]
-        if missing:
-            here |= dict(self._files(""))
+        standing = {uid: file for uid, file in known.items() if file.state != "deleted"}
+        here = dict(self._files(self._knowledge)) | dict(self._moved_out(standing.values()))
+        by_path = {file.path: file for file in standing.values()}
+        missing = [
+            file for file in by_path.values() if file.path not in here and not file.plan and not self._there(file)
+        ]
         fresh = self._read(here, by_path)
+        ousted = [
+            file
+            for name, (_, values, _n) in fresh.items()
+            if (file := by_path.get(name)) and not file.plan and _ousted(file, values, known)
+        ]
+        missing += ousted
+        if missing:
+            # Anywhere in the vault; of the notes that are not ours, only those that name a uid are looked at.
+            here |= dict(self._files(""))
+            fresh = self._read(here, by_path)
         if not missing and not fresh and all(path in here for path, _, _ in article_files.others(self._ledger)):
             return Seen(copies=_copies({path: (at, uid) for path, at, uid in article_files.others(self._ledger)}))
         moved, copies = self._homes(known, here, fresh)
@@ -78,10 +92,28 @@ class VaultWatch:
             if file and not file.plan and values is not None and values.get("uid") == file.uid:
                 changed[file.uid] = (name, at, values, note)
         odd = [file for name, (_, values, _n) in fresh.items() if values is None and (file := by_path.get(name))]
-        return self._store(known, changed, moved, gone, copies, odd, here, today)
+        away = {file.uid for file in ousted}
+        return self._store(known, changed, moved, gone, away, copies, odd, here, today)
 
     def _there(self, file: ArticleFile) -> bool:
-        return files.inside(self._vault, file.path).is_file()
+        return (self._vault / file.path).is_file()
+
+    def _moved_out(self, row: Iterable[ArticleFile]) -> Iterator[tuple[str, Stat]]:
+        """(path, stat) of articles that people moved out of the folder of knowledge."""
+        for file in row:
+            if not file.path.startswith(f"{self._knowledge}/") and (at := self._stat(file.path)):
+                yield file.path, at
+
+    def _stat(self, name: str) -> Stat | None:
+        """Of a regular file in the vault; None of anything else, such as a link that leads out of it."""
+        path = self._vault / name
+        try:
+            at = path.stat()
+        except OSError:
+            return None
+        if not stat.S_ISREG(at.st_mode) or (path.is_symlink() and not files.lies_inside(self._vault, name)):
+            return None
+        return at.st_size, at.st_mtime_ns, at.st_ino
 
     def _files(self, folder: str) -> Iterator[tuple[str, Stat]]:
         """(path in the vault, stat) of every note below a folder; dot names and conflict copies are left out."""
@@ -95,11 +127,8 @@ class VaultWatch:
                 relative = path.relative_to(self._vault).as_posix()
                 if relative.removeprefix(f"{self._knowledge}/") in _PAGES:
                     continue
-                try:
-                    at = path.stat()
-                except OSError:
-                    continue
-                yield relative, (at.st_size, at.st_mtime_ns, at.st_ino)
+                if at := self._stat(relative):
+                    yield relative, at
 
     def _read(
         self, here: dict[str, Stat], by_path: dict[str, ArticleFile]
@@ -117,6 +146,8 @@ class VaultWatch:
                 note = files.inside(self._vault, name).read_bytes()
             except OSError:
                 continue
+            if file is None and not name.startswith(f"{self._knowledge}/") and b"uid" not in note[:_MATTER_MAX]:
+                continue
             fresh[name] = (at, read_matter(note), note)
         return fresh
 
@@ -130,10 +161,10 @@ class VaultWatch:
         stored = articles.stored(self._ledger)
         claims: dict[ArticleUid, list[str]] = {}
         strangers: dict[str, tuple[Stat, str]] = {}
-        by_path = {file.path for file in known.values()}
+        by_path = {file.path: file.uid for file in known.values() if file.state != "deleted"}
         for name, (at, values, _) in fresh.items():
             uid = (values or {}).get("uid")
-            if name in by_path and (uid in known or values is None):
+            if name in by_path and (uid == by_path[name] or values is None):
                 continue
             if isinstance(uid, str) and _UID.fullmatch(uid) and uid in stored:
                 claims.setdefault(ArticleUid(uid), []).append(name)
@@ -165,9 +196,9 @@ class VaultWatch:
 
     def _held(self, file: ArticleFile | None) -> bool:
         """Whether the article's own file is still where it was; by its exact name, so that a change of case shows."""
-        if file is None:
+        if file is None or file.state == "deleted":
             return False
-        path = files.inside(self._vault, file.path)
+        path = self._vault / file.path
         if not path.is_file() or path.name not in os.listdir(path.parent):
             return False
         values = read_matter(path.read_bytes())
@@ -189,13 +220,15 @@ class VaultWatch:
         changed: dict[ArticleUid, tuple[str, Stat, dict[str, object], bytes]],
         moved: dict[ArticleUid, tuple[str, Stat, dict[str, object], bytes]],
         gone: list[ArticleFile],
+        away: set[ArticleUid],
         copies: dict[str, tuple[Stat, str]],
         odd: list[ArticleFile],
         here: dict[str, Stat],
         today: str,
     ) -> Seen:
         stored = articles.stored(self._ledger)
-        many = len(gone) >= max(_LEAST_MANY, _SHARE_MANY * len(known))
+        standing = sum(file.state != "deleted" for file in known.values())
+        many = len(gone) >= max(_LEAST_MANY, _SHARE_MANY * standing)
         edited = restored = deleted = waiting = 0
         before = {path: (at, uid) for path, at, uid in article_files.others(self._ledger)}
         if not (changed or gone or odd) and copies == before:
@@ -208,20 +241,24 @@ class VaultWatch:
                 old = articles.edits_of(self._ledger, uid)
                 new = edits_in(note, values, file.written, old, stored[uid], today) if file.written.parts else old
                 if new.status == "deleted":
-                    new = msgspec.structs.replace(new, status=None)
+                    # It comes back as its note says it is, which may be retracted.
+                    new = _restored(new, values, stored[uid], today)
                     restored += 1
                 edited += articles.put_edits(self._ledger, self._redactor, uid, new) if new != old else 0
                 self._save(file, path=name, at=at, looks=0, state="")
             for file in gone:
+                # Where another article's file lies in its place, it has none any more.
+                path = f"{file.path.removesuffix('.md')} ({file.uid}).md" if file.uid in away else file.path
                 if many:
-                    self._save(file, state="question", looks=0)
+                    self._save(file, path=path, state="question", looks=0)
                 elif file.looks < 1:
-                    self._save(file, looks=1, state="")
+                    self._save(file, path=path, looks=1, state="")
                     waiting += 1
                 else:
                     edits = msgspec.structs.replace(articles.edits_of(self._ledger, file.uid), status="deleted")
                     articles.put_edits(self._ledger, self._redactor, file.uid, edits)
-                    article_files.drop(self._ledger, file.uid)
+                    # What we wrote there is kept: if it comes back, a person's changes in it are told from ours.
+                    self._save(file, path=path, state="deleted", looks=0)
                     deleted += 1
             for file in odd:
                 self._save(file, state="odd", at=here[file.path])
@@ -239,6 +276,26 @@ class VaultWatch:
 
     def _save(self, file: ArticleFile, **changed: str | int | Stat) -> None:
         article_files.save(self._ledger, self._redactor, msgspec.structs.replace(file, **changed))
+
+
+def _ousted(file: ArticleFile, values: dict[str, object] | None, known: dict[ArticleUid, ArticleFile]) -> bool:
+    """Whether the file of another article lies where an article's own one was."""
+    uid = (values or {}).get("uid")
+    return isinstance(uid, str) and uid != file.uid and uid in known
+
+
+def _restored(edits: Edits, values: dict[str, object], article: Article, today: str) -> Edits:
+    status = _status(values)
+    when = edits.retracted_on or today if status == "retracted" else None
+    return msgspec.structs.replace(edits, status=None if status == article.status else status, retracted_on=when)
+
+
+def _status(values: dict[str, object]) -> Status | None:
+    """The status a note tells, however it is written: Obsidian also makes a list of it."""
+    said = comparable(values.get("status"))
+    if isinstance(said, list):
+        said = said[0] if len(said) == 1 else ""
+    return _STATUSES.get(said.strip().casefold())
 
 
 def _copies(found: dict[str, tuple[Stat, str]]) -> tuple[str, ...]:
@@ -262,10 +319,11 @@ def edits_in(
         row = [now] if isinstance(now, str) and now else now if isinstance(now, list) else []
         if row != written.fields.get(field, []):
             changed[field] = tuple(row)
-    status = comparable(values.get("status"))
-    if isinstance(status, str) and status in _STATUSES and status != written.fields.get("status"):
-        changed["status"] = _STATUSES[status]
-        changed["retracted_on"] = today if status == "retracted" else None
+    status = _status(values)
+    if status and status != written.fields.get("status"):
+        changed["status"] = status
+        since = old.retracted_on if old.status == "retracted" else None
+        changed["retracted_on"] = since or today if status == "retracted" else None
         if status != "retracted":
             changed["retract_reason"] = None
     for flag in ("locked", "pinned"):
@@ -274,10 +332,11 @@ def edits_in(
     bodies, seen = dict(old.bodies), old.seen
     for name in GENERATED:
         part = where.part(name)
-        if part is None or name not in written.parts:
+        if name not in written.parts:
             continue
-        text = text_of(note, part)
-        if mark(text) == written.parts[name]:
+        # A section that was taken out is one that says nothing.
+        text = text_of(note, part) if part else ""
+        if part and mark(text) == written.parts[name]:
             bodies.pop(name, None)
         else:
             if name == "Key Points" and name not in bodies:

@@ -9,7 +9,7 @@ import msgspec
 from afterword.app import passes
 from afterword.app.config import Config
 from afterword.app.program import writer
-from afterword.cli.output import bars, config_option, json_option, say, say_json
+from afterword.cli.output import bars, config_option, json_option, note, say, say_json
 from afterword.cli.remote import by_daemon
 from afterword.cli.up import Stop
 from afterword.domain.errors import Exit, NotSetUp, UsageError
@@ -29,8 +29,8 @@ def compile_(
 ) -> int:
     """Turn the days that are new or changed into three to seven linked articles each, in `knowledge/`.
 
-    Sections already in an article are not sent again, what you changed in the vault stays, and what was told before
-    is added to the article that tells it.
+    What you changed in the vault stays, and what was told before is added to the article that tells it. A day with
+    next to nothing in it is skipped (`[compile] min_words`).
 
     \b
     afterword compile
@@ -55,7 +55,8 @@ def compile_(
 
 def _tell(done: dict[str, Any]) -> None:
     if not done["days"]:
-        say("Nothing is new: every day is compiled.")
+        thin = done["skipped"]
+        say("Nothing is new." + (f" Skipped for want of words: {', '.join(thin[-5:])}." if thin else ""))
     for day in done["days"]:
         counts = [f"{len(day[word])} {word}" for word in ("created", "updated") if day[word]]
         said = [day["note"], day["state"], *([", ".join(counts)] if counts else [])]
@@ -64,6 +65,8 @@ def _tell(done: dict[str, Any]) -> None:
         for sign, word in (("+", "created"), ("~", "updated")):
             for article in day[word]:
                 say(f"  {sign} {article['title']}" + ("  (told before)" if article["uid"] in again else ""))
+    if done.get("vault_problem"):
+        note(f"Articles were not all written: {done['vault_problem']}. Nothing is lost, they are written later.")
     if done["question"]:
         say(f"{done['question']} articles vanished from the vault at once; they are left alone until that is clear.")
     if done["dry_run"] and done["diff"]:

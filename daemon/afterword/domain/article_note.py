@@ -28,6 +28,7 @@ _BOM: Final = b"\xef\xbb\xbf"
 _FENCE = re.compile(rb" {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)")
 _H = re.compile(rb"(#{1,2})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*")
 _KEY = re.compile(rb"([A-Za-z_][\w -]*?)[ \t]*:(?:[ \t].*)?")
+_QUOTED = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _LINK = re.compile(r"\[\[[^\]|#]*")
 
 
@@ -76,7 +77,7 @@ class Spliced(msgspec.Struct, frozen=True):
 
 def whole(wanted: Wanted) -> bytes:
     """A new note."""
-    return (emit(wanted.front) + "\n" + "\n".join(wanted.parts.values())).encode()
+    return (emit(wanted.front) + "\n" + "\n".join(text for text in wanted.parts.values() if text.strip())).encode()
 
 
 def written_of(wanted: Wanted, theirs: Container[str] = ()) -> Written:
@@ -178,17 +179,26 @@ def _prose_lines(note: bytes, at: int) -> Iterator[tuple[int, bytes]]:
             yield offset, line
 
 
-def all_ours(note: bytes, values: Mapping[str, object], last: Written) -> bool:
-    """Whether nothing in the note is a person's: every value and part is as we wrote it, and there are no others."""
+def only_ours(note: bytes, values: Mapping[str, object] | None, written: Written) -> bool:
+    """Whether a note holds nothing but what we wrote: no other value, section or comment, and nothing in between."""
     where = layout(note)
-    if where.matter is None or any(comparable(values.get(key)) != last.fields.get(key) for key in where.keys):
+    if values is None or where.matter is None or not where.parts:
         return False
-    names = [part.name for part in where.parts]
-    before = note[where.matter[1] : where.parts[0].start] if where.parts else note[where.matter[1] :]
+    start, end = where.matter
+    spans = sorted(where.keys.values())
+    gaps = [
+        note[a:b]
+        for a, b in zip((start, *(span[1] for span in spans)), (*(span[0] for span in spans), end), strict=True)
+    ]
+    body = note[end : where.parts[0].start].strip()
     return (
-        len(names) == len(set(names))
-        and not before.removeprefix(b"---").strip()
-        and all(last.parts.get(part.name) == mark(text_of(note, part)) for part in where.parts)
+        not any(gap.strip() for gap in gaps)
+        and body == b"---"
+        and set(where.keys) == set(map(str, values))
+        and all(comparable(value) == written.fields.get(str(key)) for key, value in values.items())
+        and b"#" not in _QUOTED.sub(b"", note[start:end])
+        and len({part.name for part in where.parts}) == len(where.parts)
+        and all(mark(text_of(note, part)) == written.parts.get(part.name) for part in where.parts)
     )
 
 

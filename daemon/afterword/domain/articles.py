@@ -8,6 +8,7 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from afterword.domain.digest import Digest
+from afterword.domain.escape import unescape
 from afterword.domain.ids import ArticleUid, SegmentKey, article_uid
 
 ArticleKind: TypeAlias = Literal["concept", "connection"]
@@ -176,6 +177,18 @@ def laid_over(article: Article, edits: Edits) -> Article:
         if value is not None:
             changed[field] = value
     return msgspec.structs.replace(article, **changed) if changed else article
+
+
+_BULLET: Final = re.compile(r"^\s*[-*+]\s+")
+
+
+def key_points(each: Current) -> list[str]:
+    """The key points that hold, as the person left them where one changed them, without the markers of lists."""
+    body = each.edits.bodies.get("Key Points")
+    if body is None:
+        return [claim.text for claim in each.article.points if not claim.until]
+    rows = [line for line in body.splitlines() if line.strip() and not line.startswith("#")]
+    return [unescape(_BULLET.sub("", line)) for line in rows]
 
 
 def claims(proposals: Iterable[Proposal]) -> Iterator[Claim]:

@@ -6,7 +6,9 @@ not know is taken out when it is opened. A collection is named by embedder, dime
 is built beside and replaces the old one when everything is in it.
 """
 
+import contextlib
 import logging
+import sqlite3
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -96,7 +98,10 @@ class Index:
         self._articles = articles or NoArticles()
         self._max_chunks = max_chunks
         self._name = collection_name(embedder.signature)
+        self._folder = folder
+        self._lock_fd = lock_fd
         self._manifest: Manifest = manifest.open_writer(folder, ledger.origin[0])
+        self._opened = manifest.identity(folder)
         self._store = Store(folder, lock_fd, self._manifest)
         self._wake: Callable[[], None] | None = None
         self._tasks: deque[_Task] | None = None
@@ -113,6 +118,30 @@ class Index:
         With `wake` the embedder and Chroma, which take seconds to load, are loaded by other threads: it returns False
         meanwhile, and `wake` is called there when it is time for the next step.
         """
+        if manifest.identity(self._folder) != self._opened:
+            _log.warning("the list of what is indexed was deleted, it is made again")
+            self._begin_again()
+        try:
+            return self._step(budget_s, wake)
+        except sqlite3.DatabaseError as err:
+            if isinstance(err, sqlite3.OperationalError):
+                raise  # a full disk, a file in use
+            _log.warning("the list of what is indexed is damaged, it is made again")
+            self._begin_again()
+            return True
+
+    def _begin_again(self) -> None:
+        """Open the list anew; Chroma is compared with it then."""
+        with contextlib.suppress(sqlite3.DatabaseError):
+            self._store.close()
+        self._manifest.close()
+        self._manifest = manifest.open_writer(self._folder, self._ledger.origin[0])
+        self._opened = manifest.identity(self._folder)
+        self._store = Store(self._folder, self._lock_fd, self._manifest)
+        self._tasks = None
+        self._ready = _Ready()
+
+    def _step(self, budget_s: float, wake: Callable[[], None] | None) -> bool:
         self._wake = wake
         end = time.monotonic() + budget_s
         build = self._build()

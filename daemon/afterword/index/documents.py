@@ -7,10 +7,12 @@ from typing import Protocol
 
 import msgspec
 
+from afterword.domain.ids import SegmentKey
 from afterword.domain.items import PROSE_KINDS
+from afterword.domain.section_edits import laid_over
 from afterword.domain.sections import PARTS
 from afterword.index.standing import DocumentKind
-from afterword.store.ledger import segments, sessions
+from afterword.store.ledger import section_edits, segments, sessions
 from afterword.store.ledger.ledger import Ledger, RecordKind
 
 
@@ -62,16 +64,21 @@ class NoArticles:
 
 
 def diary_prints(ledger: Ledger) -> dict[str, str]:
-    """Of every section that stands: its key → its revision."""
+    """Of every section that stands: its key → its revision, and that of what a person changed in it."""
     rows = ledger.db.execute(
         f"SELECT key, rev FROM register WHERE kind = {int(RecordKind.SECTION)} AND forgotten = 0"
         " AND json_extract(value, '$.withdrawn_by') IS NULL"
     )
-    return {key: str(rev) for key, rev in rows}
+    edited = section_edits.revs(ledger)
+    return {key: _diary_print(rev, edited.get(key, 0)) for key, rev in rows}
+
+
+def _diary_print(rev: int, edited: int) -> str:
+    return f"{rev}.{edited}" if edited else str(rev)
 
 
 def load_diary(ledger: Ledger, key: str) -> Document | None:
-    """A section of the diary; None when it does not stand any more."""
+    """A section of the diary as a person left it; None when it does not stand any more."""
     found = ledger.db.execute(
         "SELECT rev, value FROM register WHERE kind = ? AND key = ? AND forgotten = 0", (RecordKind.SECTION, key)
     ).fetchone()
@@ -80,13 +87,14 @@ def load_diary(ledger: Ledger, key: str) -> Document | None:
     record = msgspec.json.decode(found[1], type=segments.SectionRecord)
     if record.withdrawn_by:
         return None
-    parts = [Part(record.digest.context.text, "Context")]
+    digest, _ = laid_over(record.digest, section_edits.get(ledger, SegmentKey(key)))
+    parts = [Part(digest.context.text, "Context")]
     for field, label in PARTS:
-        parts += [Part(point.text, label) for point in getattr(record.digest, field)]
+        parts += [Part(point.text, label) for point in getattr(digest, field)]
     return Document(
         kind="diary",
         ref=key,
-        print=str(found[0]),
+        print=_diary_print(found[0], section_edits.revs(ledger).get(SegmentKey(key), 0)),
         title=f"{record.project} {record.day}",
         day=record.day,
         time_us=record.start_us,

@@ -18,7 +18,7 @@ from afterword.index.snippet import snippet
 from afterword.index.standing import DocumentKind, Semantic
 from afterword.redact.text import Redacted  # noqa: TC001  # msgspec-free, and named in a value's type
 from afterword.store.fulltext import folded
-from afterword.store.ledger import sessions, views
+from afterword.store.ledger import articles, sessions, views
 from afterword.store.ledger.ledger import Ledger, unpack
 from afterword.store.ledger.sessions import Head
 
@@ -182,6 +182,8 @@ def _project(session: Head) -> str:
 def _of_passage(ledger: Ledger, passage: Found, terms: list[Term], filters: Filters) -> Result | None:
     match passage.kind:
         case "article":
+            if not articles.stands_at(ledger, passage.ref):
+                return None  # retracted, deleted or moved since it was indexed
             return Result(
                 id=passage.ref,
                 kind="article",

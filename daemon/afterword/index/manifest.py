@@ -288,6 +288,15 @@ class _Transaction:
         self._db.execute("ROLLBACK" if kind else "COMMIT")
 
 
+def identity(folder: Path) -> tuple[int, int] | None:
+    """What tells the file from another one in its place; None when there is none."""
+    try:
+        at = (folder / FILE).stat()
+    except OSError:
+        return None
+    return at.st_dev, at.st_ino
+
+
 def open_writer(folder: Path, ledger_id: str) -> Manifest:
     """Open the file to write, under the index's lock."""
     path = folder / FILE

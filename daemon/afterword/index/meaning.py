@@ -67,6 +67,8 @@ class Meaning:
         self._folder = folder
         self._embedder = embedder
         self._manifest: Manifest | None = None
+        self._opened: tuple[int, int] | None = None
+        """Which file that is: another one may come to its place."""
         self._memory: Memory | None = None
         self._background: Matrix | None = None
         self._floor = FLOORS[1]
@@ -126,7 +128,11 @@ class Meaning:
         self._memory = None
 
     def _build(self) -> Build | None:
+        now = manifest.identity(self._folder)
+        if now != self._opened:
+            self.close()
         if self._manifest is None:
+            self._opened = now
             self._manifest = manifest.open_reader(self._folder)
         return self._manifest.build(collection_name(self._embedder.signature)) if self._manifest else None
 

@@ -39,6 +39,8 @@ BODY_MAX_BYTES: Final = 256 << 10
 CONNECTIONS_MAX: Final = 16
 REQUEST_S: Final = 10.0
 """A caller has so long to say all of its request."""
+CROWD_S: Final = 2.0
+"""A caller waits so long for room while all others are being answered."""
 SEND_S: Final = 30.0
 """A caller that takes nothing for so long is dropped."""
 
@@ -101,7 +103,7 @@ class Door:
 class _Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
-    request_queue_size = CONNECTIONS_MAX
+    request_queue_size = 8 * CONNECTIONS_MAX
     timeout = 0
 
     def __init__(self, room: Room, token: str, port: int) -> None:
@@ -120,7 +122,7 @@ class _Server(http.server.ThreadingHTTPServer):
         self.server_address = self.socket.getsockname()
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        if not self._free.acquire(blocking=False):
+        if not self._wait_for_room():
             self.shutdown_request(request)
             return
         with self._lock:
@@ -130,6 +132,15 @@ class _Server(http.server.ThreadingHTTPServer):
         except BaseException:
             self._free.release()
             raise
+
+    def _wait_for_room(self) -> bool:
+        """Whether one more caller can be answered. Most answers take no time, so a crowd is let in one by one."""
+        end = time.monotonic() + CROWD_S
+        while not self._free.acquire(timeout=0.1):
+            self.patience_s()
+            if time.monotonic() > end:
+                return False
+        return True
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         try:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from afterword.domain.article_note import Wanted, Written, all_ours, splice, whole, written_of
+from afterword.domain.article_note import Wanted, Written, only_ours, splice, whole, written_of
 from afterword.domain.articles import Current
 from afterword.domain.ids import ArticleUid, SegmentKey
 from afterword.redact.exits import leave
@@ -49,15 +49,18 @@ class ArticleNotes:
         self._knowledge = knowledge
         self._ledger = ledger
         self._redactor = redactor
+        self.problems: dict[str, str] = {}
+        """Path in the vault → why it could not be written at the last `sync`."""
         self._wrote: dict[ArticleUid, Stat] = {}
         """The files nobody touched since this process wrote them: nobody is at work on these."""
 
     def sync(self, *, quiet: Callable[[Path], bool] = lambda _path: False) -> int:
         """Write what changed; how many files. Nothing is done while the vault is not there.
 
-        Files that are missing, cannot be read, are locked, or for which `quiet` says that somebody is at work on them,
-        are left alone.
+        A file that cannot be written keeps no other one from it. Files that are missing, cannot be read, are locked,
+        or for which `quiet` says that somebody is at work on them, are left alone.
         """
+        self.problems.clear()
         if read_card(self._vault) is None:
             return 0
         self.recover()
@@ -108,14 +111,18 @@ class ArticleNotes:
             sources = self._sources(each)
             want = wanted(each, sources, targets, self._out)
             made = _digest(msgspec.json.encode((want.parts, [(key, str(value)) for key, value in want.front])))
-            change = self._change(each, paths[each.uid], known.get(each.uid), want, made, quiet)
+            try:
+                change = self._change(each, paths[each.uid], known.get(each.uid), want, made, quiet)
+            except OSError as err:
+                self.problems[paths[each.uid]] = err.strerror or str(err)
+                continue
             if change:
                 found.append(change)
         return found
 
     def places(self, row: Iterable[Current], known: dict[ArticleUid, ArticleFile]) -> dict[ArticleUid, str]:
         """Where each article lies or will lie, relative to the vault."""
-        taken = {file.path.casefold() for file in known.values()}
+        taken = {file.path.casefold() for file in known.values() if file.state != "deleted"}
         paths: dict[ArticleUid, str] = {}
         for each in row:
             if each.uid in known:
@@ -139,6 +146,8 @@ class ArticleNotes:
         }
 
     def _foreign(self, name: str, uid: ArticleUid) -> bool:
+        if not files.lies_inside(self._vault, name):
+            return True
         path = files.inside(self._vault, name)
         if not path.exists():
             return False
@@ -148,6 +157,8 @@ class ArticleNotes:
     def _change(
         self, each: Current, name: str, file: ArticleFile | None, want: Wanted, made: str, quiet: Callable[[Path], bool]
     ) -> Change | None:
+        if not files.lies_inside(self._vault, name):
+            return None  # a person's link to a place outside the vault
         path = files.inside(self._vault, name)
         theirs = frozenset(each.edits.bodies)
         if file is None and not path.exists():
@@ -179,8 +190,14 @@ class ArticleNotes:
                 written.append(change)
                 continue
             faults.hit("article.plan")
-            path.parent.mkdir(parents=True, exist_ok=True)
-            good = files.create(path, change.new) if change.old is None else files.swap(path, change.old, change.new)
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                good = (
+                    files.create(path, change.new) if change.old is None else files.swap(path, change.old, change.new)
+                )
+            except OSError as err:
+                self.problems[change.path] = err.strerror or str(err)
+                continue
             faults.hit("article.written")
             if good:
                 written.append(change)
@@ -209,14 +226,24 @@ class ArticleNotes:
         known = article_files.every(self._ledger)
         for each in current:
             file = known.get(each.uid)
-            if each.article.status != "withdrawn" or file is None or file.state or each.edits.locked:
+            if (
+                each.article.status != "withdrawn"
+                or file is None
+                or file.state
+                or each.edits.locked
+                or each.edits.bodies
+            ):
                 continue
-            path = files.inside(self._vault, file.path)
-            if path.is_file() and file.at == _stat(path) and not each.edits.bodies:
-                note = path.read_bytes()
-                if not all_ours(note, read_matter(note) or {}, file.written):
+            path = self._vault / file.path
+            if path.is_symlink() or not path.is_file() or file.at != _stat(path):
+                continue
+            note = path.read_bytes()
+            if only_ours(note, read_matter(note), file.written):
+                try:
+                    path.unlink()
+                except OSError as err:
+                    self.problems[file.path] = err.strerror or str(err)
                     continue
-                path.unlink()
                 files.sync_folder(path.parent)
                 with self._ledger.transaction():
                     article_files.drop(self._ledger, each.uid)

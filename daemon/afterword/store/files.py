@@ -126,6 +126,11 @@ def append(path: Path, data: bytes) -> None:
         sync_folder(path.parent)
 
 
+def lies_inside(root: Path, name: str) -> bool:
+    """Whether the path of `name` below `root`, with its links followed, is below `root` too."""
+    return (root / name).resolve().is_relative_to(root.resolve())
+
+
 def inside(root: Path, name: str) -> Path:
     """The path of `name` below `root`.
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from afterword.domain.articles import Current
+from afterword.domain.articles import Current, key_points
 from afterword.domain.escape import label, prose
 from afterword.domain.frontmatter import Word, emit
 from afterword.domain.ids import ArticleUid
@@ -74,11 +74,12 @@ class KnowledgePages:
             lines += ["", f"## {prose(self._out(group))}", ""]
             for each in sorted(groups[group], key=lambda e: (e.article.title.casefold(), e.uid)):
                 link = f"[[{targets[each.uid].note}|{label(self._out(each.article.title))}]]"
-                lines.append(f"- {link} - {self._gist(each)}")
+                gist = self._gist(each)
+                lines.append(f"- {link} - {gist}" if gist else f"- {link}")
         return "\n".join(lines) + "\n\n" if lines else "\n"
 
     def _gist(self, each: Current) -> str:
-        text = each.article.points[0].text if each.article.points else ""
+        text = next(iter(key_points(each)), "")
         if len(text) > _GIST:
             text = text[: _GIST - 1].rpartition(" ")[0].rstrip(" ,;:") + "…"
         return prose(self._out(text))

@@ -57,11 +57,7 @@ def told_by_log(notes: Path) -> str | None:
 
     The first line says it; None as long as that is not there.
     """
-    try:
-        with notes.with_name(LOG).open("rb") as file:
-            line, ended, _ = file.read(_HEAD).partition(b"\n")
-    except OSError:
-        return None
+    line, ended, _ = stores.side_file(notes.with_name(LOG), _HEAD, cut=True).partition(b"\n")
     first = part(line, LINES) if ended else None
     if first is not None and first.data is not None and first.data.session_id:
         return first.data.session_id

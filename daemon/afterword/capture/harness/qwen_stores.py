@@ -52,8 +52,5 @@ def spawned(path: Path) -> tuple[str, Meta] | None:
     """The session that spawned a sub-agent, and what lies beside its transcript; None for a session of its own."""
     if path.parent.parent.name != "subagents":
         return None
-    try:
-        meta = part(path.with_name(f"{path.stem}.meta.json").read_bytes()[: 1 << 20], META)
-    except OSError:
-        meta = None
+    meta = part(stores.side_file(path.with_name(f"{path.stem}.meta.json")), META)
     return path.parent.name, meta or Meta()

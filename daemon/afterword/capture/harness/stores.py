@@ -75,10 +75,11 @@ def line_log(entry: os.DirEntry[str], authority: int = 0) -> Found:
     return Found(path, authority=authority) if regular else Found(path, "none", NOT_REGULAR)
 
 
-def side_file(path: Path, most_bytes: int = SIDE_FILE_MAX) -> bytes:
-    """What a file beside the transcripts holds; b"" when there is none, it is too big, or it cannot be read.
+def side_file(path: Path, most_bytes: int = SIDE_FILE_MAX, *, cut: bool = False) -> bytes:
+    """What a file beside the transcripts holds; b"" when there is none, or it cannot be read.
 
-    Only a regular file is read: opening or reading another kind may never end.
+    Of one that is bigger than `most_bytes`, nothing, or with `cut` the beginning. Only a regular file is read: opening
+    or reading another kind may never end.
     """
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
@@ -86,7 +87,7 @@ def side_file(path: Path, most_bytes: int = SIDE_FILE_MAX) -> bytes:
         return b""
     try:
         at = os.fstat(fd)
-        if not stat.S_ISREG(at.st_mode) or at.st_size > most_bytes:
+        if not stat.S_ISREG(at.st_mode) or (at.st_size > most_bytes and not cut):
             return b""
         with os.fdopen(fd, "rb", closefd=False) as file:
             return file.read(most_bytes)

@@ -16,7 +16,7 @@ UNSEEN: Stat = (-1, 0, 0)
 
 class ArticleFile(msgspec.Struct, frozen=True):
     """Where an article lies. `made` names what it was rendered from; `state` is empty, `question` (it vanished with too
-    many others), `odd` (its front matter cannot be read) or `locked`."""
+    many others), `odd` (its front matter cannot be read) or `deleted` (what we wrote there is still known)."""
 
     uid: ArticleUid
     path: str

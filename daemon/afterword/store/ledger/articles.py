@@ -74,6 +74,17 @@ def current(ledger: Ledger) -> list[Current]:
     ]
 
 
+def stands_at(ledger: Ledger, path: str) -> bool:
+    """Whether a live article lies at this path in the vault, as far as the last look goes."""
+    rows = ledger.db.execute("SELECT uid FROM article_file WHERE path = ? AND state = ''", (path,)).fetchall()
+    for (uid,) in rows:
+        found = registers.get(ledger, RecordKind.ARTICLE, uid)
+        edits = edits_of(ledger, ArticleUid(uid))
+        if found and Current(ArticleUid(uid), laid_over(found.read(Article), edits), edits).live:
+            return True
+    return False
+
+
 def edits_of(ledger: Ledger, uid: ArticleUid) -> Edits:
     """A person's edits of an article."""
     found = registers.get(ledger, RecordKind.ARTICLE, uid + _EDITS)

@@ -27,6 +27,15 @@ def every(ledger: Ledger) -> dict[SegmentKey, SectionEdits]:
     }
 
 
+def revs(ledger: Ledger) -> dict[SegmentKey, int]:
+    """Of every section a person changed: the revision of what they changed."""
+    rows = ledger.db.execute(
+        "SELECT key, rev FROM register WHERE kind = ? AND key LIKE ? AND forgotten = 0",
+        (RecordKind.SEGMENT, f"%{_EDITS}"),
+    )
+    return {SegmentKey(key.removesuffix(_EDITS)): rev for key, rev in rows}
+
+
 def put(ledger: Ledger, redactor: Redactor, key: SegmentKey, edits: SectionEdits) -> None:
     """Store them; inside a transaction."""
     document = redactor.document(msgspec.to_builtins(edits))
