@@ -65,7 +65,7 @@ class Tree:
         if path:
             if path == "jump" and parent and not above:
                 # The line it hangs from was lost: nobody says that something was undone.
-                turn = self._db.execute("SELECT max(row) FROM turn WHERE source = ?", (self._source,)).fetchone()[0]
+                turn = self._last()
             elif path == "jump":
                 rewound, revived = self._walk(turn)
             turn = self._db.execute(
@@ -124,19 +124,34 @@ class Tree:
             todo += self._db.execute("SELECT row FROM turn WHERE parent_turn = ? AND dead = 0", (turn,)).fetchall()
         return rewound
 
+    def _last(self) -> int | None:
+        """The turn of the last line, where each line is one: the end of the way that lives."""
+        found = self._db.execute("SELECT row FROM turn WHERE +source = ? ORDER BY row DESC LIMIT 1", (self._source,))
+        row: tuple[int] | None = found.fetchone()
+        return row[0] if row else None
+
     def _walk(self, end: int | None) -> tuple[list[int], list[int]]:
-        """Let the way from the root to turn `end` live, and nothing else: (turns that died, turns that live again)."""
-        way: set[int] = set()
-        step = end
-        while step is not None and step not in way:
-            way.add(step)
-            (step,) = self._db.execute("SELECT parent_turn FROM turn WHERE row = ?", (step,)).fetchone()
-        found = self._db.execute("SELECT row, dead FROM turn WHERE source = ?", (self._source,)).fetchall()
-        rewound = [row for row, dead in found if not dead and row not in way]
-        revived = [row for row, dead in found if dead and row in way]
+        """Let the way from the root to turn `end` live instead of the one to the last line, from where they part.
+
+        Returns:
+            The turns that died, and those that live again.
+        """
+        revived = []
+        while end is not None and self._dead(end):
+            revived.append(end)
+            end = self._above(end)
+        rewound = []
+        step = self._last()
+        while step is not None and step != end:
+            rewound.append(step)
+            step = self._above(step)
         for rows, dead in ((rewound, 1), (revived, 0)):
             self._db.executemany("UPDATE turn SET dead = ? WHERE row = ?", [(dead, row) for row in rows])
         return rewound, revived
+
+    def _above(self, turn: int) -> int | None:
+        above: int | None = self._db.execute("SELECT parent_turn FROM turn WHERE row = ?", (turn,)).fetchone()[0]
+        return above
 
     def _dead(self, turn: int | None) -> bool:
         if turn is None:
