@@ -9,6 +9,7 @@ import importlib.util
 import json
 import random
 import re
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from afterword.redact.redactor import Redactor
 from afterword.redact.rules import RULES, RULES_VERSION
 
 ENGINES = ("hyperscan", "re2", "python")
-TABLE = Path(__file__).parent.parent / "tests" / "unit" / "test_redact_table.py"
+TESTS = Path(__file__).parent.parent / "tests"
 WORDS = (  # noqa: SIM905 - a list would fill a page
     "the request retries after a stale cache entry and returns the token count config user session index query "
     "parser buffer branch merge release pool thread worker event handler schema table row column value key result"
@@ -86,37 +87,70 @@ def naive(texts: list[str]) -> dict[str, float]:
     return {"mchars_per_cpu_s": sum(map(len, texts)) / (time.process_time() - started) / 1e6}
 
 
-def quality() -> dict[str, Any]:
-    """Recall over the positives, precision over all texts that were changed, on the labelled table."""
-    spec = importlib.util.spec_from_file_location("redact_table", TABLE)
-    if spec is None or spec.loader is None:
-        raise FileNotFoundError(TABLE)
-    table = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(table)
-    redactor = Redactor("python")
-    missed = [text for _, text, secret in table.POSITIVE if secret in redactor.redact(text)]
-    wrong = [text for text in table.NEGATIVE if redactor.redact(text) != text]
-    caught = len(table.POSITIVE) - len(missed)
+def quality(engine: str = "re2") -> dict[str, Any]:
+    """Recall over the texts with a secret, precision over all texts that were changed: on the corpus of
+    `tests/fixtures/redact`, and on the labelled table of the unit tests."""
+    redactor = Redactor(engine)
+    found = from_tests("redact_corpus").measure(redactor)
+    table = from_tests("unit/test_redact_table")
     return {
-        "positives": len(table.POSITIVE),
-        "negatives": len(table.NEGATIVE),
-        "recall": caught / len(table.POSITIVE),
-        "precision": caught / (caught + len(wrong)),
-        "missed": missed,
-        "wrong": wrong,
+        "positives": found.positives,
+        "negatives": found.negatives,
+        "recall": found.recall,
+        "precision": found.precision,
+        "missed": found.missed,
+        "wrong": found.wrong,
+        "another_kind": found.misnamed,
+        "surroundings": found.torn,
+        "table": {
+            "positives": len(table.POSITIVE),
+            "negatives": len(table.NEGATIVE),
+            "missed": [text for _, text, secret in table.POSITIVE if secret in redactor.redact(text)],
+            "wrong": [text for text in table.NEGATIVE if redactor.redact(text) != text],
+        },
     }
+
+
+def hostile(engine: str, chars: int) -> dict[str, dict[str, float]]:
+    """CPU seconds for each hostile shape at a quarter and at all of `chars`, and their ratio: 4 is linear."""
+    shapes = from_tests("redact_hostile").SHAPES
+    redactor = Redactor(engine)
+    found = {}
+    for name, make in shapes.items():
+        took = []
+        for size in (chars // 4, chars):
+            text = make(size)
+            started = time.process_time()
+            redactor.redact(text)
+            took.append(time.process_time() - started)
+        found[name] = {"seconds": took[1], "ratio": took[1] / max(took[0], 1e-3)}
+    return found
+
+
+def from_tests(name: str) -> Any:
+    """A module of the tests."""
+    spec = importlib.util.spec_from_file_location(Path(name).name, TESTS / f"{name}.py")
+    if spec is None or spec.loader is None:
+        raise FileNotFoundError(TESTS / name)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="for a script")
     parser.add_argument("--mchars", type=float, default=20.0, help="millions of characters for the fast engines")
+    parser.add_argument("--hostile", type=float, metavar="MCHARS", help="also measure hostile shapes of this size")
     options = parser.parse_args()
     texts = generated(int(options.mchars * 1e6))
     few = texts[: max(1, len(texts) // 20)]
     speed = {name: rate(name, few if name == "python" else texts) for name in ENGINES}
     speed["naive re.sub"] = naive(few[: max(1, len(few) // 4)])
     result = {"rules": len(RULES), "version": RULES_VERSION, "speed": speed, "quality": quality()}
+    if options.hostile:
+        result["hostile"] = {name: hostile(name, int(options.hostile * 1e6)) for name in ENGINES}
     if options.json:
         print(json.dumps(result, ensure_ascii=False))
         return 0
@@ -136,8 +170,22 @@ def main() -> int:
         f"recall {found['recall']:.3f} of {found['positives']}, "
         f"precision {found['precision']:.3f} with {found['negatives']} harmless texts"
     )
-    for text in (*found["missed"], *found["wrong"]):
+    table = found["table"]
+    missed, wrong = [*found["missed"], *table["missed"]], [*found["wrong"], *table["wrong"]]
+    print(
+        f"named as another kind {len(found['another_kind'])}, surroundings changed {len(found['surroundings'])};"
+        f" labelled table: {len(table['missed'])} of {table['positives']} missed,"
+        f" {len(table['wrong'])} of {table['negatives']} wrong"
+    )
+    for text in (*missed, *wrong):
         print("  ", text)
+    for name, shapes in result.get("hostile", {}).items():
+        worst = max(shapes, key=lambda shape: shapes[shape]["seconds"])
+        steep = max(shapes, key=lambda shape: shapes[shape]["ratio"] if shapes[shape]["seconds"] > 0.1 else 0)
+        print(
+            f"{name:14} {len(shapes)} hostile shapes of {options.hostile} M chars: worst {shapes[worst]['seconds']:.2f}"
+            f" CPU s ({worst}), steepest x{shapes[steep]['ratio']:.1f} for x4 ({steep})"
+        )
     return 0
 
 

@@ -116,6 +116,35 @@ def _codex_copy(home: Path) -> tuple[str, list[str]]:
     return new, ["And the docs?", "Written."]
 
 
+def _qwen_copy(home: Path) -> tuple[str, list[str]]:
+    path = next(home.glob(".qwen/projects/*/chats/*.jsonl"))
+    new = "9f8e7d6c-0000-4000-8000-0000000000cc"
+    lines = path.read_bytes().replace(b"}{", b"}\n{").splitlines()
+    rows: list[dict[str, Any]] = [json.loads(line) for line in lines]
+    rows = [row | {"forkedFrom": {"sessionId": path.stem, "messageUuid": row["uuid"]}} for row in rows]
+    for kind, text in (("user", "And the docs?"), ("assistant", "Written.")):
+        message = {"role": kind, "parts": [{"text": text}]}
+        rows.append({"uuid": f"cc-{kind}", "parentUuid": rows[-1]["uuid"], "type": kind, "message": message})
+    stamp = {"timestamp": "2026-03-07T10:00:00.000Z", "cwd": "/srv/orchard-api"}
+    rows = [stamp | row | {"sessionId": new} for row in rows]
+    path.with_name(f"{new}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return new, ["And the docs?", "Written."]
+
+
+def _pi_copy(home: Path) -> tuple[str, list[str]]:
+    path = next(home.glob(".pi/agent/sessions/*/*00c1.jsonl"))
+    new = "019d1000-0000-7000-8000-0000000000cc"
+    rows: list[dict[str, Any]] = [json.loads(line) for line in path.read_bytes().splitlines()]
+    rows[0] |= {"id": new, "timestamp": "2026-03-08T10:00:00.000Z", "parentSession": str(path)}
+    for n, (role, text) in enumerate((("user", "And the docs?"), ("assistant", "Written."))):
+        stamp = {"id": f"cc{n}", "parentId": rows[-1]["id"], "timestamp": f"2026-03-08T10:00:0{n + 1}.000Z"}
+        rows.append(
+            {"type": "message", **stamp, "message": {"role": role, "content": [{"type": "text", "text": text}]}}
+        )
+    path.with_name(f"2026-03-08T10-00-00-000Z_{new}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return new, ["And the docs?", "Written."]
+
+
 CATALOGUE = (
     Entry(
         "claude-code", "claude-code", "changelog", copied("claude-code"), expected("claude-code"),
@@ -137,6 +166,18 @@ CATALOGUE = (
     Entry(
         "grok-build", "grok-build", "cache", copied("grok-build"), expected("grok-build"),
         logs=(".grok/sessions/**/updates.jsonl",),
+    ),
+    Entry(
+        "copilot-cli", "copilot-cli", "harvest.py", copied("copilot-cli"), expected("copilot-cli"),
+        logs=(".copilot/session-state/**/*.jsonl",), renames=(".copilot/session-state/*.jsonl",),
+    ),
+    Entry(
+        "qwen-code", "qwen-code", "cache", copied("qwen-code"), expected("qwen-code"),
+        logs=(".qwen/projects/**/*.jsonl",), renames=(".qwen/projects/*/chats/*.jsonl",), copy=_qwen_copy,
+    ),
+    Entry(
+        "pi", "pi", "retries", copied("pi"), expected("pi"),
+        logs=(".pi/agent/sessions/**/*.jsonl",), renames=(".pi/agent/sessions/*/*.jsonl",), copy=_pi_copy,
     ),
     Entry(
         "cursor", "cursor", "SameSite", cursor_stores.lay_out, expected("cursor"),

@@ -3,6 +3,8 @@
 import os
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -286,3 +288,42 @@ def test_a_changed_paragraph_leaves_the_other_texts_of_its_article_as_they_were(
     path.write_text(path.read_text().replace("so it needs no new dependency", "so it needs nothing new", 1))
     home.run("compile", **NOW)
     assert (len(chunks(ref) - after), len(after - chunks(ref))) == (1, 1)
+
+
+def test_words_that_name_no_day_are_refused(home: Home) -> None:
+    for words in (["--since", "2026-99-99"], ["--since", "yesterday"], ["--file", "daily/2026-02-30.md"]):
+        assert home.json("compile", *words, code=2)["error"]["hint"].startswith("write it like")
+
+
+def test_nothing_new_names_the_days_that_were_skipped(home: Home) -> None:
+    assert home.run("compile", **NOW).stdout == "Nothing is new.\n"
+    strict = NOW | {"AFTERWORD_COMPILE_MIN_WORDS": "100000"}
+    home.run("compile", "--all", **strict)
+    notes = [f"daily/2026-06-{day}.md" for day in ("08", "09", "10")]
+    assert home.json("compile", **strict)["skipped"] == notes
+    assert home.run("compile", **strict).stdout == f"Nothing is new. Skipped for want of words: {', '.join(notes)}.\n"
+
+
+def test_a_section_is_found_as_a_search_result_names_it(home: Home) -> None:
+    row = next(r for r in home.json("search", "TMPDIR")["results"] if r["block"])
+    by_block = home.json("open", "--print", f"^{row['block']}")
+    assert by_block["block"] == row["block"]
+    assert home.json("show", f"^{row['block']}")["session"]["native_id"].endswith(row["session"])
+
+
+def test_an_ambiguous_beginning_lists_ids_that_begin_so(home: Home) -> None:
+    natives = {row["session"] for row in home.json("search", "--limit", "500", "the")["results"]}
+    first = next(one[0] for one in natives if sum(other[0] == one[0] for other in natives) > 1)
+    said = home.json("show", first, code=2)["error"]["message"]
+    named = re.findall(r"([0-9a-z-]+) \(", said)
+    assert len(named) > 1
+    assert all(one.startswith(first) for one in named), said
+
+
+def test_a_closed_pipe_is_no_fault_of_the_file(home: Home) -> None:
+    file = next(home.path.glob(".claude/projects/*/*.jsonl"))
+    done = subprocess.run(
+        ["sh", "-c", f"{sys.executable} -m afterword sources --explain '{file}' | head -1"],
+        env=home.env, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stderr == ""

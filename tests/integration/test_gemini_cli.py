@@ -10,7 +10,7 @@ import pytest
 from writer import Reading
 
 from afterword.app.fingerprint import lines
-from afterword.store.ledger import sessions, sources, views
+from afterword.store.ledger import drift, sessions, sources, views
 from afterword.store.ledger.sessions import SessionFacts
 
 SESSION = "3f9a1b2c-0000-4000-8000-0000000000aa"
@@ -157,6 +157,16 @@ def test_what_falls_out_of_the_list_stays_and_what_is_masked_keeps_its_text(gemi
         ("<session_context>\nA tree\n</session_context>", {}, []),
         ([{"text": "<hook_context>x</hook_context>"}], {}, []),
         ([{"functionResponse": {"response": {"output": "x"}}}], {}, []),
+        ("<hook_context>x</hook_context>\nFix it.", {}, ["Fix it."]),
+        ([{"text": "Fix it."}, {"text": "<hook_context>branch: main</hook_context>"}], {}, ["Fix it."]),
+        ("What does <state_snapshot> mean?", {}, ["What does <state_snapshot> mean?"]),
+        ("<state_snapshot>cut off", {}, []),
+        ([{"inlineData": {"mimeType": "image/png", "data": "QUJD" * 9}}], {}, ["[image: image/png, 27 bytes]"]),
+        (
+            [{"text": "Why?"}, {"inlineData": {"mimeType": "image/png", "data": "QUJD" * 9}}],
+            {},
+            ["Why?\n[image: image/png, 27 bytes]"],
+        ),
         ("/chat save before", {}, []),
         ("?", {}, []),
         ("", {}, []),
@@ -211,7 +221,7 @@ def test_bad_lines_and_unknown_ones_stop_nothing(gemini: Gemini) -> None:
     assert gemini.live() == ["One.", "Three."]
     assert gemini.of_state("abandoned") == ["Four."]
     assert sorted(gemini.troubles()) == ["half a record before a whole one", "not JSON"]
-    assert list(gemini.reading.ledger.db.execute("SELECT * FROM drift")) == [("gemini-cli", "message hologram", 1)]
+    assert [odd.unknown for odd in drift.report(gemini.reading.ledger)] == [{"message hologram": 1}]
 
 
 def test_title_parent_and_folder(gemini: Gemini) -> None:
@@ -285,8 +295,9 @@ def test_both_formats_of_a_session_give_each_message_one_row(gemini: Gemini) -> 
     gemini.append(gemini.head(), u1, g1)
     assert gemini.reading.ledger.db.execute("SELECT count(*) FROM item").fetchone() == count
     gemini.append(gemini.user("u2", "Three."), {"$rewindTo": "g1"})
-    assert gemini.live() == ["One.", "Only here."]
+    assert gemini.live() == ["One."]
     assert gemini.of_state("abandoned") == ["Two.", "Three."]
+    assert gemini.of_state("hidden") == ["Only here."]
 
 
 def test_a_document_that_is_half_written_is_read_when_it_is_whole(gemini: Gemini) -> None:

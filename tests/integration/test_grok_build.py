@@ -10,7 +10,7 @@ from writer import Reading
 
 from afterword.app.fingerprint import lines
 from afterword.capture.tail import units
-from afterword.store.ledger import sessions, sources, views
+from afterword.store.ledger import drift, sessions, sources, views
 from afterword.store.ledger.sessions import SessionFacts
 
 SESSION = "019e0000-0000-7000-8000-0000000000aa"
@@ -287,6 +287,18 @@ def test_a_torn_record_that_became_a_bad_line(grok: Grok) -> None:
     assert [source.bad for source in sources.every(grok.reading.ledger)] == [1]
 
 
+def test_a_picture_in_a_prompt_is_a_note_and_counts_as_one(grok: Grok) -> None:
+    picture = {"type": "image", "mimeType": "image/png", "data": "QUJD" * 9}
+    alone = grok.update("user_message_chunk", meta=False, content=picture, _meta={"promptIndex": 0})
+    beside = grok.update("user_message_chunk", meta=False, content=picture, _meta={"promptIndex": 1})
+    grok.append(alone, grok.reply("A cat."), grok.done(), grok.prompt("And here?", 1))
+    grok.append(beside, grok.reply("A dog."), grok.done())
+    note = "[image: image/png, 27 bytes]"
+    assert grok.said() == [note, "A cat.", f"And here?\n{note}", "A dog."]
+    grok.append(grok.rewind(1))
+    assert grok.said() == [note, "A cat."]
+
+
 def test_what_is_no_speech(grok: Grok) -> None:
     rows = [
         grok.prompt("<user_query>\nTyped.\n</user_query>", 0),
@@ -312,7 +324,7 @@ def test_what_is_no_speech(grok: Grok) -> None:
         ("reply", "Old."),
     ]
     assert grok.facts().model == "grok-5"
-    assert list(grok.reading.ledger.db.execute("SELECT * FROM drift")) == [("grok-build", "update hologram", 1)]
+    assert [odd.unknown for odd in drift.report(grok.reading.ledger)] == [{"update hologram": 1}]
 
 
 def fork_lines(grok: Grok, rows: list[bytes], at_ms: int, events: bool) -> list[bytes]:

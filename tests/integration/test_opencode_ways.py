@@ -17,7 +17,7 @@ from afterword.app.fingerprint import lines
 from afterword.capture.sweep import survey
 from afterword.capture.watch import Watcher
 from afterword.domain.events import Where
-from afterword.store.ledger import sources, views
+from afterword.store.ledger import sessions, sources, views
 
 
 def read_once(home: Path) -> list[str]:
@@ -398,3 +398,54 @@ def wait(home: Home, session: str, text: str) -> None:
             return
         assert time.monotonic() < end, shown
         time.sleep(0.1)
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+def test_a_fork_inherits_what_it_copied(restarts: bool, tmp_path: Path) -> None:
+    db = opencode.database(tmp_path, "v2")
+    db_ = sqlite3.connect(db, isolation_level=None)
+
+    def session(its_id: str, created: int, fork_of: str | None = None) -> None:
+        db_.execute(
+            "INSERT INTO session_v2 (id, project_id, slug, directory, title, version, time_created, time_updated,"
+            " fork_session_id) VALUES (?, 'p', 'x', '/srv/orchard-api', 'Work', '2.0.12', ?, ?, ?)",
+            (its_id, created, created, fork_of),
+        )
+
+    def say(session_id: str, n: int, kind: str, text: str, at: int) -> None:
+        data = {"text": text} if kind == "user" else {"content": [{"type": "text", "text": text}]}
+        db_.execute(
+            "INSERT INTO session_message VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (f"msg_{session_id}_{n}", session_id, kind, n, at, at, json.dumps(data | {"time": {"created": at}})),
+        )
+        db_.execute("UPDATE session_v2 SET time_updated = ? WHERE id = ?", (at, session_id))
+
+    reading = Reading(tmp_path)
+    start = 1_772_700_000_000
+    talk = [("user", "Go on."), ("assistant", "Done."), ("user", "Go on."), ("assistant", "Done again.")]
+    session("ses_9origin", start)
+    for n, (kind, text) in enumerate(talk):
+        say("ses_9origin", n, kind, text, start + n * 1000)
+    reading.sweep()
+    before = reading.ledger.db.execute("SELECT count(*) FROM item").fetchone()[0]
+    session("ses_8fork", start + 60_000, "ses_9origin")
+    for n, (kind, text) in enumerate(talk[:2]):
+        say("ses_8fork", n, kind, text, start + n * 1000)
+    reading.sweep()
+    if restarts:
+        reading.restart()
+    say("ses_8fork", 2, "user", "Go on.", start + 61_000)
+    reading.sweep()
+    say("ses_8fork", 3, "assistant", "Another way.", start + 62_000)
+    reading.sweep(thorough=True)
+    assert reading.ledger.db.execute("SELECT count(*) FROM item").fetchone()[0] == before + 2
+    fork, origin = (
+        sessions.load(reading.ledger, "WHERE s.native = ?", (native,))[0] for native in ("ses_8fork", "ses_9origin")
+    )
+    inherited = sessions.inherited_items(reading.ledger, fork.row)
+    own = [item.text for item in views.in_order(reading.ledger, fork.row) if item.row not in inherited]
+    assert (len(inherited), own) == (2, ["Go on.", "Another way."])
+    assert sessions.inherited_items(reading.ledger, origin.row) == set()
+    assert read_once(tmp_path) == lines(reading.ledger)
+    reading.close()
+    db_.close()

@@ -1,5 +1,5 @@
 """Logs whose later lines change what earlier ones mean, against models of what the agents make of them: Gemini CLI's
-operations, Grok Build's turns, Antigravity's steps. Fed in any pieces they end as one pass ends."""
+operations, Grok Build's turns, Antigravity's steps, pi's tree. Fed in any pieces they end as one pass ends."""
 
 import json
 import random
@@ -178,6 +178,47 @@ class Antigravity:
         return self.undone
 
 
+class Pi:
+    """A session as the agent keeps it: a tree of entries, of which one is where a person stands."""
+
+    path = f".pi/agent/sessions/--srv-x--/2026-03-04T10-00-00-000Z_{SESSION}.jsonl"
+
+    def __init__(self, rng: random.Random) -> None:
+        self.rng = rng
+        self.rows: list[Row] = [{"type": "session", "version": 3, "id": SESSION, "cwd": "/srv/x"}]
+        self.at: str | None = None
+
+    def step(self) -> None:
+        """The agent does something and writes it down."""
+        entries = [row["id"] for row in self.rows[1:]]
+        if entries and self.rng.random() < 0.3:
+            self.at = self.rng.choice([None, *entries])
+        row: Row = {"id": f"{len(self.rows):08x}", "parentId": self.at, "timestamp": "2026-03-04T10:00:00.000Z"}
+        what = self.rng.choice(["user", "assistant", "assistant", "label"])
+        if what == "label":
+            row |= {"type": "label", "targetId": "x"}
+        else:
+            content = [{"type": "text", "text": f"Text {len(self.rows)}"}]
+            row |= {"type": "message", "message": {"role": what, "content": content}}
+        self.rows.append(row)
+        self.at = row["id"]
+
+    def _texts(self, *, live: bool) -> Said:
+        by_id = {row["id"]: row for row in self.rows[1:]}
+        way, step = set(), self.rows[-1]["id"] if by_id else None
+        while step:
+            way.add(step)
+            step = by_id[step]["parentId"]
+        rows = [row for row in self.rows[1:] if "message" in row and (row["id"] in way) is live]
+        return [row["message"]["content"][0]["text"] for row in rows]
+
+    def live(self) -> Said:
+        return self._texts(live=True)
+
+    def abandoned(self) -> Said:
+        return self._texts(live=False)
+
+
 def of_state(reading: Reading, state: str) -> Said:
     speech = reading.speech(SESSION)
     return [text for kind, text, its in speech if its == state and kind in ("prompt", "reply")]
@@ -185,13 +226,13 @@ def of_state(reading: Reading, state: str) -> Said:
 
 @settings(max_examples=settings().max_examples // 3 + 1)
 @given(
-    st.sampled_from([Gemini, Grok, Antigravity]),
+    st.sampled_from([Gemini, Grok, Antigravity, Pi]),
     st.randoms(use_true_random=False),
     st.integers(1, 25),
     st.lists(st.tuples(st.floats(0, 1), st.sampled_from(["", "restart", "rename", "cut"])), max_size=6),
 )
 def test_any_log_in_any_pieces(
-    kind: type[Gemini | Grok | Antigravity],
+    kind: type[Gemini | Grok | Antigravity | Pi],
     rng: random.Random,
     length: int,
     cuts: list[tuple[float, str]],

@@ -83,6 +83,8 @@ class Model:
     sessions: dict[str, Session] = field(default_factory=dict)
     nodes: dict[str, Node] = field(default_factory=dict)
     """The tree of the file being read."""
+    walked: bool = False
+    """What lives in it is the way from its root to its last line."""
     bad: list[str] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
     keyless: int = 0
@@ -101,6 +103,7 @@ class Model:
         """A file is read from its start: what it gave before is replaced."""
         self.path = path
         self.nodes = {}
+        self.walked = False
         self.messages = {}
         self.at = 0
         for session in self.sessions.values():
@@ -130,7 +133,11 @@ class Model:
                     node = event.node
                     repeated = node in self.nodes
                     if not repeated:
-                        self.nodes[node] = Node(event.parent, event.prompt, len(self.nodes))
+                        parent = event.parent
+                        if event.path and parent and parent not in self.nodes:
+                            parent = next(reversed(self.nodes), None)
+                        self.nodes[node] = Node(parent, event.prompt, len(self.nodes))
+                        self.walked |= event.path is not None
                 case Item():
                     if not repeated:
                         place = (self.at if message is None else message, nth if event.nth is None else event.nth)
@@ -239,7 +246,21 @@ class Model:
         item = self.items[member.id]
         return item.kind is Kind.PROMPT and item.said_by is SaidBy.PERSON
 
+    def _walk(self) -> None:
+        way: set[str] = set()
+        step: str | None = next(reversed(self.nodes))
+        while step in self.nodes:
+            way.add(step)
+            step = self.nodes[step].parent
+        for session in self.sessions.values():
+            for member in session.members.values():
+                if member.source == self.path and member.node:
+                    member.abandoned = member.node not in way
+
     def _rewinds(self) -> None:
+        if self.walked:
+            self._walk()
+            return
         by_parent: dict[str | None, list[str]] = {}
         for name, node in self.nodes.items():
             if node.prompt:

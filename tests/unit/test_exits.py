@@ -16,7 +16,7 @@ WRITES = {
 }  # fmt: skip
 SQL_WRITES = re.compile(r"\s*(INSERT (OR \w+ )?INTO|UPDATE \w+ SET|REPLACE INTO)\b")
 # `write` of these is a bytes buffer or a click help formatter, not a way out.
-HARMLESS = {"formatter.write_dl"}
+HARMLESS = {"formatter.write_dl", "closed.print"}
 
 
 def modules() -> dict[str, ast.Module]:

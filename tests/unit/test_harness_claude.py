@@ -66,6 +66,13 @@ SKIPPED = {
     "opened file": ("<ide_opened_file>The user opened /a.py</ide_opened_file>", {}),
     "selection": ("<ide_selection>line 3\nline 4</ide_selection>", {}),
     "hook": ("<post-tool-use-hook>fine</post-tool-use-hook>", {}),
+    "hook on a prompt": ("<user-prompt-submit-hook>branch: main</user-prompt-submit-hook>", {}),
+    "hook at the start": ("<session-start-hook>welcome</session-start-hook>", {}),
+    "diagnostics": ("<new-diagnostics>a.py: unused import</new-diagnostics>", {}),
+    "slash command with arguments": (
+        "<command-message>fix…</command-message><command-name>/fix</command-name><command-args>a b</command-args>",
+        {},
+    ),
     "notification": ("<task-notification>\n<task-id>b1</task-id>\n</task-notification>", {}),
     "teammate": ('<teammate-message teammate_id="a">hello</teammate-message>', {}),
     "interruption": ("[Request interrupted by user]", {}),
@@ -97,6 +104,9 @@ KEPT = {
     "<system-reminder>a<system-reminder>b</system-reminder>c</system-reminder>Fix it.": "Fix it.",
     '<afterword-context id="x">old news</afterword-context>\nFix it.': "Fix it.",
     "<ide_selection>x</ide_selection> explain": "explain",
+    "[Request interrupted by user]\nGo on with the second one.": "Go on with the second one.",
+    "[Request interrupted by user for tool use] Use rg.": "Use rg.",
+    "Why does it say [Request interrupted by user] here?": "Why does it say [Request interrupted by user] here?",
     "<div>why</div> is this blue?": "<div>why</div> is this blue?",
 }
 
@@ -104,6 +114,34 @@ KEPT = {
 @pytest.mark.parametrize("text", KEPT)
 def test_complete_blocks_go_and_mentions_stay(text: str) -> None:
     assert read_lines("claude_code", [user("u1", None, text)]).said(S) == [("user", KEPT[text])]
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("<command-name>/fix</command-name>\n<command-args>the race</command-args>", ["/fix the race"]),
+        ("<command-name>fix</command-name><command-args>a\n<b> c</command-args>", ["/fix a\n<b> c"]),
+        ("<command-message>x</command-message>\n<command-name>/x</command-name>", []),
+        ("<command-name>/cost</command-name>\n<command-args> </command-args>", []),
+    ],
+)
+def test_what_a_slash_command_was_given_is_kept_but_is_no_prompt(text: str, kept: list[str]) -> None:
+    model = read_lines("claude_code", [user("u1", None, text)])
+    assert model.said(S) == []
+    assert [item.text for item in model.items.values()] == kept
+    assert all((item.kind, item.said_by) == (Kind.META, SaidBy.PERSON) for item in model.items.values())
+
+
+def test_a_slash_command_in_the_queue_is_no_prompt() -> None:
+    lines = [
+        queue("enqueue", "/compact"),
+        queue("enqueue", "/fix the race"),
+        queue("enqueue", "/srv/data is full, why?", at="2026-03-04T10:02:00.000Z"),
+        user("u1", None, "<command-name>/fix</command-name>\n<command-args>the race</command-args>"),
+    ]
+    model = read_lines("claude_code", lines)
+    assert model.said(S) == [("user", "/srv/data is full, why?")]
+    assert [item.text for item in model.items.values() if item.kind is Kind.META] == ["/fix the race"]
 
 
 def test_own_shell_command_is_a_persons_command() -> None:

@@ -12,6 +12,9 @@ STORES = {
     "gemini-cli": ("gemini_cli", ".gemini"),
     "antigravity": ("antigravity", ".gemini/antigravity"),
     "grok-build": ("grok_build", ".grok"),
+    "copilot-cli": ("copilot_cli", ".copilot"),
+    "qwen-code": ("qwen_code", ".qwen"),
+    "pi": ("pi", ".pi/agent"),
 }
 
 

@@ -22,8 +22,9 @@ def roots(harness: str, platform: str = "linux", **env: str) -> list[str]:
     return [str(root) for root in BY_NAME[harness].load().roots(where(platform, **env))]
 
 
-def test_the_table_names_eight_and_loads_each() -> None:
+def test_the_table_names_eleven_and_loads_each() -> None:
     names = ["claude-code", "codex", "opencode", "cursor", "gemini-cli", "aider", "antigravity", "grok-build"]
+    names += ["copilot-cli", "qwen-code", "pi"]
     assert [harness.name for harness in HARNESSES] == names
     for harness in HARNESSES:
         agent = harness.load()
@@ -56,6 +57,17 @@ def test_the_table_names_eight_and_loads_each() -> None:
         ("antigravity", {}, ["/h/.gemini/antigravity"]),
         ("grok-build", {"GROK_HOME": "/g"}, ["/g"]),
         ("grok-build", {"AFTERWORD_GROK_ROOT": "/r"}, ["/r"]),
+        ("copilot-cli", {}, ["/h/.copilot"]),
+        ("copilot-cli", {"COPILOT_HOME": "~/c"}, ["/h/c"]),
+        ("copilot-cli", {"COPILOT_HOME": "/c", "AFTERWORD_COPILOT_ROOT": "/r"}, ["/r"]),
+        ("qwen-code", {}, ["/h/.qwen"]),
+        ("qwen-code", {"QWEN_HOME": "/q"}, ["/q"]),
+        ("qwen-code", {"QWEN_RUNTIME_DIR": "/run"}, ["/run", "/h/.qwen"]),
+        ("qwen-code", {"QWEN_RUNTIME_DIR": "/run", "AFTERWORD_QWEN_ROOT": "/r"}, ["/r"]),
+        ("pi", {}, ["/h/.pi/agent"]),
+        ("pi", {"PI_CODING_AGENT_DIR": "/p"}, ["/p"]),
+        ("pi", {"PI_CODING_AGENT_SESSION_DIR": "/s"}, ["/h/.pi/agent", "/s"]),
+        ("pi", {"PI_CODING_AGENT_DIR": "/p", "AFTERWORD_PI_ROOT": "/r"}, ["/r"]),
     ],
 )
 def test_roots(harness: str, env: dict[str, str], found: list[str]) -> None:
@@ -148,7 +160,7 @@ def test_codex_sources(tmp_path: Path) -> None:
     _touch(tmp_path / "session_index.jsonl")
     _touch(tmp_path / "history.jsonl")
     assert _listed("codex", tmp_path) == [
-        ("sessions/rollout-2025-01-01-x.json", "rollouts of the first format (.json) are not read"),
+        ("sessions/rollout-2025-01-01-x.json", ""),
         ("sessions/2026/03/04/rollout-2026-03-04T10-00-00-a.jsonl", ""),
         ("sessions/2026/03/04/rollout-2026-03-04T11-00-00-c.jsonl.zst", ""),
         ("sessions/2026/03/04/rollout-2026-03-04T12-00-00-b.jsonl", ""),
@@ -172,3 +184,40 @@ def test_a_folder_that_may_not_be_listed_is_named(tmp_path: Path) -> None:
 def test_missing_stores_are_empty(tmp_path: Path) -> None:
     for module in ("claude_code", "codex"):
         assert _listed(module, tmp_path / "none") == []
+
+
+def test_copilot_sources(tmp_path: Path) -> None:
+    state = tmp_path / "session-state"
+    _touch(state / "a" / "workspace.yaml", 1_700_000_000)
+    _touch(state / "a" / "events.jsonl", 1_700_000_000)
+    _touch(state / "a" / "checkpoints" / "index.md")
+    _touch(state / "b" / "workspace.yaml")
+    _touch(state / "old.jsonl", 1_600_000_000)
+    _touch(tmp_path / "logs" / "x.jsonl")
+    found = _listed("copilot_cli", tmp_path)
+    wanted = ["old.jsonl", "a/events.jsonl", "a/workspace.yaml"]
+    assert found == [(f"session-state/{name}", "") for name in wanted]
+
+
+def test_qwen_sources(tmp_path: Path) -> None:
+    project = tmp_path / "projects" / "-srv-x"
+    _touch(project / "chats" / "b.jsonl", 1_700_000_000)
+    _touch(project / "chats" / "a.jsonl", 1_700_000_010)
+    _touch(project / "chats" / "archive" / "c.jsonl")
+    _touch(project / "subagents" / "a" / "agent-1.jsonl")
+    _touch(project / "subagents" / "a" / "agent-1.jsonl.stream")
+    _touch(project / "subagents" / "a" / "agent-1.meta.json")
+    _touch(tmp_path / "tmp" / "0123" / "chats" / "session-2025.json")
+    old = ("tmp/0123/chats/session-2025.json", "sessions of Qwen Code's first builds are not read")
+    names = ["chats/b.jsonl", "chats/a.jsonl", "chats/archive/c.jsonl", "subagents/a/agent-1.jsonl"]
+    assert _listed("qwen_code", tmp_path) == [*((f"projects/-srv-x/{name}", "") for name in names), old]
+
+
+def test_pi_sources(tmp_path: Path) -> None:
+    """A folder of sessions alone may be named too."""
+    _touch(tmp_path / "agent" / "sessions" / "--srv-x--" / "b.jsonl", 1_700_000_000)
+    _touch(tmp_path / "agent" / "sessions" / "--srv-x--" / "a.jsonl", 1_700_000_010)
+    _touch(tmp_path / "agent" / "other.jsonl")
+    _touch(tmp_path / "own" / "c.jsonl")
+    assert _listed("pi", tmp_path / "agent") == [(f"sessions/--srv-x--/{name}.jsonl", "") for name in "ba"]
+    assert _listed("pi", tmp_path / "own") == [("c.jsonl", "")]

@@ -1,7 +1,6 @@
 """The redactor around its rules: the type, trees and documents, user rules, exits, logs."""
 
 import copy
-import functools
 import io
 import json
 import logging
@@ -9,7 +8,6 @@ import pickle
 import re
 import sys
 import threading
-import time
 
 import pytest
 
@@ -137,63 +135,6 @@ def test_re2_runs_every_rule_when_its_set_gives_up() -> None:
 
 def test_gate_is_wider_than_the_pattern() -> None:
     assert engines.gate(r"a{0,4}b{1,9}c{16,20}d{3}[x]{2,}") == rb"a*b+c{16,}d{3}[x]{2,}"
-
-
-HOSTILE = [
-    "password=" * 20_000,
-    "token:" * 30_000,
-    'password="' * 20_000,
-    "eyJ" * 50_000,
-    "eyJaaaaaaaaaa-" * 20_000,
-    "-----BEGIN PRIVATE KEY-----" * 5_000,
-    "-----BEGIN A PRIVATE KEY-----\n" + "a" * 200_000,
-    "://" * 60_000,
-    "a://b:c" * 30_000,
-    "https://" + "a" * 200_000,
-    "sk-" * 60_000,
-    "curl -u " * 20_000,
-    "login a password " * 12_000,
-    "\\" * 200_000,
-    'password: "' + "\\" * 200_000,
-    "password " * 20_000,
-    "secret value: " * 12_000,
-    "[redacted:" * 20_000,
-    "M" * 200_000,
-    "curl -u a:Xk29sPqr1Q " * 10_000,
-    "\\\n" * 80_000 + "curl -u a:b",
-    ("curl" + "\\\n" * 150 + " -u a:b1cd") * 600,
-    " -p abcd" * 25_000,
-    "openssl -k abcd " * 12_000,
-    "echo abcd | " * 16_000,
-    "echo " * 40_000,
-    "echo a | sudo " * 14_000,
-    "pass:" * 40_000,
-    "sk-proj-" * 25_000,
-    "AKIA" * 50_000,
-    "keys: ['" + "q7Zk2Lm9Xw4Rt8Bv6Nc3', '" * 8_000,
-    "api_key='q7Zk2Lm9Xw4Rt8Bv6Nc3' " * 6_000,
-    "?sv=1&sig=" * 20_000,
-    "ghp_" + "x" * 200_000,
-    "\\u043f" * 33_000,
-    "<password>" * 20_000,
-    "--token " * 20_000,
-    " " * 200_000,
-]
-
-
-@functools.cache
-def _shared(name: str) -> Redactor:
-    return Redactor(name)
-
-
-@pytest.mark.parametrize("name", ["hyperscan", "re2", "python"])
-@pytest.mark.parametrize("number", range(len(HOSTILE)))
-def test_hostile_text_takes_linear_time(name: str, number: int) -> None:
-    subject = _shared(name)
-    start = time.process_time()
-    subject.redact(HOSTILE[number])
-    # Quadratic work over 200,000 characters would take minutes.
-    assert time.process_time() - start < 15
 
 
 def test_threads_share_a_redactor() -> None:

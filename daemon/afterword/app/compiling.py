@@ -117,15 +117,19 @@ class Compiling:
         every = self._compile.all_days() if everything or since else self._compile.due()
         if since is None:
             return every
-        if not _DAY.fullmatch(since):
+        if not _is_day(since):
             raise UsageError(f"--since: {since!r} is not a day", "write it like 2026-06-10")
         return [day for day in every if day >= since]
 
     def _day_of(self, name: str) -> str:
         stem = Path(name).name.removesuffix(".md")
-        if not _DAY.fullmatch(stem):
+        if not _is_day(stem):
             raise UsageError(f"--file: {name!r} names no daily note", f"write it like {self._daily}/2026-06-10.md")
         return stem
+
+    def skipped(self) -> list[str]:
+        """The days that had too little in them for articles."""
+        return [day for day, (_, record) in articles.builds(self._ledger).items() if record.state == "skipped"]
 
     def run(
         self,
@@ -249,3 +253,10 @@ class Compiling:
             after = change.new.decode("utf-8", "replace").splitlines(keepends=True)
             rows += difflib.unified_diff(before, after, change.path if before else "/dev/null", change.path)
         return "".join(row if row.endswith("\n") else f"{row}\n" for row in rows)
+
+
+def _is_day(text: str) -> bool:
+    try:
+        return bool(_DAY.fullmatch(text)) and bool(dt.date.fromisoformat(text))
+    except ValueError:
+        return False

@@ -18,7 +18,7 @@ from afterword.domain.errors import AfterwordError
 from afterword.index import scripts
 from afterword.index.standing import SIGNATURES, standing
 from afterword.store import fulltext
-from afterword.store.ledger import drift, sources, views
+from afterword.store.ledger import drift, masked, rescrub, sources, views
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.notes import card_problem, read_card
 
@@ -172,7 +172,16 @@ def _redaction(at: Context) -> Finding:
         return Finding(
             "note", f"redaction uses {made.engine_name}: {made.fallback}", "everything is redacted, only slower"
         )
-    return Finding("ok", f"redaction uses {made.engine_name}, rules version {made.version}")
+    if at.ledger is None:
+        return Finding("ok", f"redaction uses {made.engine_name}, rules version {made.version}")
+    counts = masked.counts(at.ledger)
+    kinds = ", ".join(f"{count:,} {kind}" for kind, count in counts.items()) or "none"
+    said = f"redaction uses {made.engine_name}, rules version {made.version}; masked values: {kinds}"
+    if rescrub.owed(at.ledger, made):
+        return Finding(
+            "note", f"{said}; the ledger's texts went through other rules", "run `afterword up`: they are masked anew"
+        )
+    return Finding("ok", said)
 
 
 def _disk(at: Context) -> Finding:

@@ -106,8 +106,13 @@ def _chosen(path: Path, where: Where, limits: Limits, harness: str | None) -> tu
     asked = [one for one in table.HARNESSES if one.reads and harness in (None, one.name)]
     for one in asked:
         found = _in_store(one, path, where)
-        if found is not None and found.reader != "none":
-            return one, found
+        if found is None:
+            continue
+        if found.reader == "none":
+            raise UsageError(f"{one.label} keeps {path}, but it is not read: {found.problem}")
+        return one, found
+    if not path.is_file():
+        raise UsageError(f"{path} is not a regular file")
     ways = [(one, guess) for one in asked for guess in _guesses(one.load(), path)]
     best = max(ways, key=lambda way: _liking(way[0].load(), way[1], limits), default=None)
     if best is None or (harness is None and _liking(best[0].load(), best[1], limits) <= 0):

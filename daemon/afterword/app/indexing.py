@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from afterword.app.config import Config
 from afterword.domain.errors import Busy
-from afterword.index.standing import SIGNATURES, collection_name, standing
+from afterword.index.nearness import FILE as NEARNESS
+from afterword.index.standing import FILE, SIGNATURES, collection_name, standing
 from afterword.redact.exits import leave
 from afterword.redact.redactor import Redactor
 from afterword.store.ledger import views
@@ -87,6 +88,28 @@ class Indexing:
         if rebuild:
             index.rebuild()
         return index.catch_up(on_progress=on_progress, stop=stop, thorough=thorough)
+
+    def begin_again(self) -> None:
+        """Leave no byte of texts that were replaced: the next pass takes everything in anew, with the vectors that are
+        known. Also where the settings want no index any more.
+
+        Raises:
+            Busy: another process has it open.
+        """
+        state = self._config.places.state
+        self.close()
+        for suffix in ("", "-wal", "-shm"):
+            (state / (NEARNESS + suffix)).unlink(missing_ok=True)
+        if not (state / FILE).exists():
+            return
+        from afterword.index import keeper, manifest  # noqa: PLC0415  # numpy
+
+        with keeper.lock(state):
+            listed = manifest.open_writer(state, self._ledger.origin[0])
+            for name in listed.builds():
+                listed.drop(name)
+            listed.close()
+            keeper.remove(state)
 
     def close(self) -> None:
         self._open.close()

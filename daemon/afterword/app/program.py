@@ -2,9 +2,10 @@
 
 import socket
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING
 
-from afterword.app import setup
+from afterword.app import rescrub, setup
 from afterword.app.articles import LedgerArticles
 from afterword.app.compiling import Compiling, Tended
 from afterword.app.config import Config, day_starts_at_min
@@ -27,6 +28,9 @@ from afterword.store.ledger.ledger import Ledger, open_writer
 from afterword.store.lock import writer_lock
 from afterword.store.notes import DailyNotes, read_card
 
+if TYPE_CHECKING:
+    from afterword.app.passes import Tell
+
 _CALM_US = 60_000_000
 """How long nothing was taken in before days are compiled."""
 
@@ -46,9 +50,6 @@ class Program:
         self.redactor = redactor(config)
         install(self.redactor)
         settings = config.settings
-        if ledger.meta("rules_version") != self.redactor.version:
-            with ledger.transaction():
-                ledger.set_meta("rules_version", self.redactor.version)
         self.text = FullText(config.places.state, ledger)
         self.settle_us = duration_us(settings.segment.settle) if settle_us is None else settle_us
         self.capture = Capture(
@@ -163,8 +164,22 @@ class Program:
 
 
 @contextmanager
-def writer(config: Config, env: Mapping[str, str], command: str, *, settle_us: int | None = None) -> Iterator[Program]:
-    """The program with the writer's lock held.
+def _untold() -> "Iterator[Tell]":
+    yield lambda _phase, _unit, _done, _all, _word: None
+
+
+@contextmanager
+def writer(
+    config: Config,
+    env: Mapping[str, str],
+    command: str,
+    *,
+    settle_us: int | None = None,
+    telling: "Callable[[], AbstractContextManager[Tell]]" = _untold,
+) -> Iterator[Program]:
+    """The program with the writer's lock held, and every text under the rules of now.
+
+    `telling` is entered where it takes a while before anything else can be done.
 
     Raises:
         Busy: another process writes.
@@ -172,6 +187,9 @@ def writer(config: Config, env: Mapping[str, str], command: str, *, settle_us: i
     with writer_lock(config.places.state, command):
         program = Program(config, env, open_writer(config.places.state, machine_name(config)), settle_us=settle_us)
         try:
+            if rescrub.due(program):
+                with telling() as tell:
+                    rescrub.run(program, tell)
             yield program
         finally:
             program.close()

@@ -66,13 +66,20 @@ class Ready:
                     by_project.setdefault(slug(project), []).append(each)
         found = {}
         for folder, project in sessions.folders(self._ledger, _CHECKOUTS_MAX):
-            path = Path(folder)
-            if path.is_absolute() and path.is_dir():
-                checkout = contexts.checkout_of(path)
-                mine = by_project.get(slug(project))
-                if mine:
-                    found[checkout] = _text(mine, {uid: file.path for uid, file in files.items()})
+            checkout = _checkout(Path(folder))
+            mine = by_project.get(slug(project))
+            if checkout and mine:
+                found[checkout] = _text(mine, {uid: file.path for uid, file in files.items()})
         return found
+
+
+def _checkout(folder: Path) -> Path | None:
+    """The checkout a working folder is in; None where it is not there, or where we may not look: an agent may have
+    worked as somebody else, in a container, or in a folder the system keeps from us."""
+    try:
+        return contexts.checkout_of(folder) if folder.is_absolute() and folder.is_dir() else None
+    except (OSError, ValueError, RuntimeError):
+        return None
 
 
 def _text(row: list[Current], places: Mapping[str, str]) -> str:

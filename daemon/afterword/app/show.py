@@ -18,8 +18,14 @@ class Ambiguous(AfterwordError):
 
     def __init__(self, prefix: str, found: list[sessions.Session]) -> None:
         self.found = found
-        names = ", ".join(f"{session.shown_native} ({session.harness})" for session in found[:8])
-        super().__init__(f"{len(found)} sessions begin with {prefix!r}: {names}", "give more of the id")
+
+        def named(session: sessions.Session) -> str:
+            # Under the id that begins so: ours, or the agent's own.
+            return session.shown_native if session.shown_native.startswith(prefix) else session.id
+
+        names = ", ".join(f"{named(session)} ({session.harness})" for session in found[:8])
+        more = f" and {len(found) - 8} more" if len(found) > 8 else ""
+        super().__init__(f"{len(found)} sessions answer to {prefix!r}: {names}{more}", "give more of the id")
 
 
 class Shown(msgspec.Struct, frozen=True):
@@ -56,6 +62,7 @@ def find(ledger: Ledger, prefix: str) -> sessions.Session:
         Ambiguous: several begin with it.
         NothingFound: none does.
     """
+    prefix = prefix.removeprefix("^")  # as a block's id stands behind a search result
     exact = sessions.load(
         ledger, "WHERE s.id = ?1 OR s.native = ?1 OR s.native LIKE '%/' || ?2 ESCAPE '\\'", _both(prefix)
     )

@@ -138,7 +138,7 @@ def _in_place(path: Path, real: Path) -> Iterator[Lease]:
 @contextlib.contextmanager
 def _immutable(path: Path, real: Path, *, partial: bool) -> Iterator[Lease]:
     if _half_written(real):
-        raise OSError("its writer stopped in the middle of a change; open the agent once")
+        raise OSError("its writer is in the middle of a change, or stopped there; if this stays, open the agent once")
     before = _stat(real), (0, 0, 0) if partial else _stat(_with(real, "-wal"))
     with contextlib.closing(_connect(real, "immutable=1")) as db:
         yield Lease(

@@ -4,7 +4,6 @@ The way of every text: it is redacted here, before anything else sees it; raw te
 hash somebody else could test guesses on.
 """
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import assert_never
@@ -45,12 +44,8 @@ from afterword.store.ledger.tree import Placed, Tree
 _YEAR_2000_US = 946_684_800_000_000
 _SESSIONS_REMEMBERED = 32
 _REVERTS_MAX = 200
-_TITLE_MAX = 120
 UNKNOWN_REWIND = "a rewind to a message that is not there abandoned everything before it"
-# Native ids: other rows are found by them, so a person's own patterns must not change them.
-_PLAIN = ("parent", "agent", "spawned_by", "forked_from", "continued_from")
-_LAST_WINS = ("branch", "model", *_PLAIN)
-_WHITE = re.compile(r"\s+")
+_LAST_WINS = ("branch", "model", *sessions.PLAIN)
 
 
 def _guessed(cwd: str) -> bool:
@@ -133,9 +128,9 @@ class Intake:
                     message = self._tree.message(event.node, pos + messages if event.at is None else event.at)
                     messages += 1
                 case Row():
-                    placed = self._tree.place(event.node, event.parent, pos, event.prompt)
-                    if placed.rewound:
-                        self._writer.abandon_turns(placed.rewound)
+                    placed = self._tree.place(event.node, event.parent, pos, event.prompt, event.path)
+                    self._writer.abandon_turns(placed.rewound)
+                    self._writer.revive_turns(placed.revived)
                 case Item():
                     if not (placed and placed.repeated):
                         at = pos if message is None else message
@@ -194,7 +189,9 @@ class Intake:
         for row, facts in self._facts.items():
             encoded = msgspec.json.encode(facts)
             if encoded != self._facts_read[row]:
-                sessions.set_facts(self._ledger, row, self._redactor.document(msgspec.to_builtins(facts), plain=_PLAIN))
+                sessions.set_facts(
+                    self._ledger, row, self._redactor.document(msgspec.to_builtins(facts), plain=sessions.PLAIN)
+                )
         for (version, record_type), count in self._drift.items():
             said = self._redactor.redact(version or self._memory.version), self._redactor.redact(record_type[:60])
             drift.count(self._ledger, self._source.row, *said, count)
@@ -225,11 +222,8 @@ class Intake:
         row = self._rows.get(native)
         if row is None:
             # A session is found again by its id: a person's own patterns must not change it.
-            kept = self._redactor.tree({"session": native}, plain=("session",))
-            assert isinstance(kept, dict)
-            own = kept["session"]
-            assert isinstance(own, Redacted)
-            row = self._rows[native] = sessions.row_of(self._ledger, self._source.harness, own)
+            row = sessions.row_of(self._ledger, self._source.harness, self._redactor.plain(native))
+            self._rows[native] = row
         return row
 
     def _item(
@@ -277,7 +271,7 @@ class Intake:
             state = State.ABANDONED if left else State.LIVE
             self._writer.member(session, row, place, placed.turn if placed else None, state, message=message)
         if event.kind is Kind.PROMPT and event.said_by is SaidBy.PERSON:
-            self._name_by(_WHITE.sub(" ", text).strip()[:_TITLE_MAX], session, row)
+            self._name_by(sessions.title_of(text), session, row)
 
     def _name_by(self, prompt: str, session: int, row: int) -> None:
         """A session without a title goes by its first prompt, also when that was not all there at first."""

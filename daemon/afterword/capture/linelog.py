@@ -22,7 +22,8 @@ from afterword.store.ledger.ledger import Ledger
 from afterword.store.ledger.sources import Checkpoint, Source
 
 COMMIT_BYTES = 8 << 20
-_SAID = {"cwd", "folder", "branch", "model", "agent_type"}
+SAID = {"cwd", "folder", "branch", "model", "agent_type"}
+"""What a transcript says that a decoder's state holds; the rest of a state is ours."""
 
 
 @dataclass(frozen=True)
@@ -254,7 +255,7 @@ class _Reading:
         tools, at = self._tools, self._source.at
         kept = {"decoder": msgspec.to_builtins(self._state), "memory": msgspec.to_builtins(self._memory)}
         # A state holds ids, counters and fingerprints of ours, beside the few things a transcript says.
-        plain = {field.name for field in msgspec.structs.fields(self._decoder.state_type)} - _SAID
+        plain = {field.name for field in msgspec.structs.fields(self._decoder.state_type)} - SAID
         state = tools.redactor.document(kept, plain={"memory", *plain})
         head, tail = edges(self._content, self._mark.offset, tools.ledger)
         now = Checkpoint(

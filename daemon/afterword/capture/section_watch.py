@@ -64,6 +64,8 @@ class SectionWatch:
             held = segments.section(self._ledger, span.key)
             if held is None or held[0].rev != span.rev or held[1].withdrawn_by:
                 continue  # An older revision: what was changed there is known already.
+            if not segments.is_placed(self._ledger, span.key, span.rev):
+                continue  # Half of an append of ours, which is made whole before it counts.
             section = Section(span.key, span.rev, "x", "x", "x", "00:00", texts_of(held[1].digest))
             ours = self._clean(parse_section(render(section).encode()))
             now = self._clean(parse_section(note[span.start : span.end].replace(b"\r\n", b"\n")))

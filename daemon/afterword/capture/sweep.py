@@ -69,7 +69,7 @@ def survey(where: Where) -> list[StoreView]:
 def _view(harness: table.Harness, where: Where) -> StoreView:
     decoder = harness.load()
     roots = decoder.roots(where)
-    present = [root for root in roots if root.exists()]
+    present = [root for root in roots if _there(root)]
     found: list[Found] = []
     if harness.reads:
         for root in present:
@@ -78,6 +78,16 @@ def _view(harness: table.Harness, where: Where) -> StoreView:
             except OSError as err:
                 found.append(Found(root, "none", err.strerror or str(err)))
     return StoreView(harness.name, harness.label, roots, present, harness.reads, found)
+
+
+def _there(root: Path) -> bool:
+    """Whether something is there, be it out of our reach: that is not being gone."""
+    try:
+        return root.exists()
+    except PermissionError:
+        return True
+    except OSError:
+        return False
 
 
 class Capture:
@@ -346,7 +356,7 @@ class Capture:
                 for view in self.views
                 if view.harness == harness
                 for found in view.found
-                if found.path.exists()
+                if _there(found.path)
             }
             self._missing[harness] = [s for s in sources.every(self._ledger, harness) if s.path_key not in here]
         return self._missing[harness]

@@ -69,8 +69,9 @@ class Taking:
         return intake.new_items
 
     def _passed(self, record: list[Decoded]) -> bool:
-        """Whether nothing but items and facts is in a record, so that it need not be taken in again."""
-        if not all(isinstance(event, Item | Facts) for event in record):
+        """Whether nothing but items and facts is in a record, so that it need not be taken in again. A copy is matched
+        against its origin from the first item on."""
+        if not all(isinstance(event, Facts) or (isinstance(event, Item) and not event.copy_of) for event in record):
             return False
         for event in record:
             if isinstance(event, Item) and sane(event.time_us, self._now_us):

@@ -74,7 +74,10 @@ class Watcher:
         self._observer.start()
 
     def _arm_root(self, root: Path, view: StoreView) -> str:
-        folders = {root if root.is_dir() else root.parent: False}
+        try:
+            folders = {root if root.is_dir() else root.parent: False}
+        except OSError as err:
+            return f"polled: {err.strerror or err}"
         trees = []
         for found in view.found:
             if found.path.parent in view.present:

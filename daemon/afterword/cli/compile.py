@@ -29,8 +29,8 @@ def compile_(
 ) -> int:
     """Turn the days that are new or changed into three to seven linked articles each, in `knowledge/`.
 
-    Sections already in an article are not sent again, what you changed in the vault stays, and what was told before
-    is added to the article that tells it.
+    What you changed in the vault stays, and what was told before is added to the article that tells it. A day with
+    next to nothing in it is skipped (`[compile] min_words`).
 
     \b
     afterword compile
@@ -44,7 +44,7 @@ def compile_(
     asked = passes.CompileDays(files, since, everything, dry_run)
     done = by_daemon(config.places.state, "compile", msgspec.to_builtins(asked))
     if done is None:
-        with writer(config, os.environ, "compile") as program, bars() as tell:
+        with writer(config, os.environ, "compile", telling=bars) as program, bars() as tell:
             done = passes.compile_days(program, asked, tell, Stop())
     if as_json:
         say_json("compile", done)
@@ -55,7 +55,8 @@ def compile_(
 
 def _tell(done: dict[str, Any]) -> None:
     if not done["days"]:
-        say("Nothing is new: every day is compiled.")
+        thin = done["skipped"]
+        say("Nothing is new." + (f" Skipped for want of words: {', '.join(thin[-5:])}." if thin else ""))
     for day in done["days"]:
         counts = [f"{len(day[word])} {word}" for word in ("created", "updated") if day[word]]
         said = [day["note"], day["state"], *([", ".join(counts)] if counts else [])]

@@ -24,7 +24,7 @@ def index(*, rebuild: bool, as_json: bool, config: Config) -> None:
 
     found = by_daemon(config.places.state, "index", {"rebuild": rebuild})
     if found is None:
-        with writer(config, os.environ, "index") as program, bars() as tell:
+        with writer(config, os.environ, "index", telling=bars) as program, bars() as tell:
             found = passes.index(program, passes.Reindex(rebuild), tell, Stop())
     done, status = found["done"], found["index"]
     if as_json:

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from afterword.app.config import Config
-from afterword.cli.output import config_option, json_option, say, say_json
+from afterword.cli.output import amount, config_option, json_option, say, say_json
 from afterword.domain.errors import Exit
 
 
@@ -28,5 +28,5 @@ def lint(*, as_json: bool, config: Config) -> int:
     else:
         for fault in found:
             say(f"{fault.path}: {fault.kind}: {fault.message}")
-        say(f"{len(found)} found." if found else "Nothing is wrong.")
+        say(f"{amount(len(found), 'fault')} found." if found else "Nothing is wrong.")
     return Exit.FAILED if found else Exit.DONE

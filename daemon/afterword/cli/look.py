@@ -71,6 +71,8 @@ def _explain(file: Path, harness: str | None, config: Config, *, as_json: bool) 
     try:
         found = explain(file.absolute(), config, where(config, os.environ), redactor(config), harness)
         _print_explained(found, as_json=as_json)
+    except BrokenPipeError:
+        raise  # whoever read our output is gone
     except (OSError, Unreadable) as err:
         raise DataError(f"{file} cannot be read: {getattr(err, 'strerror', None) or err}") from err
 

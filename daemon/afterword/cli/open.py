@@ -61,6 +61,7 @@ def link(address: str) -> str:
 def _place(config: Config, vault: Path, result: str) -> Place:
     from afterword.store.files import inside
 
+    result = result.removeprefix("^")  # as a block's id stands behind a search result
     path = result.removeprefix("./")
     for name in (path, f"{path}.md"):
         with contextlib.suppress(UserError):  # a path that leads out of the vault is no note

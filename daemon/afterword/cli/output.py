@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from afterword.app.config import Config, load
 from afterword.redact.exits import leave, leave_tree
-from afterword.redact.redactor import Redactor
+from afterword.redact.redactor import Redactor, at_exit
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -67,8 +67,12 @@ def say_json(command: str, fields: dict[str, Any]) -> None:
 
 
 def settings(config_file: Path | None = None) -> Config:
-    """The settings in force, for any command."""
-    return load(config_file)
+    """The settings in force, for any command; from here on what is printed goes through a person's own rules too."""
+    config = load(config_file)
+    own = config.settings.redact
+    if own.extra or own.allow:
+        _redactor[:] = [at_exit("auto", own.extra, own.allow)]
+    return config
 
 
 def config_option(command: F) -> F:

@@ -58,7 +58,7 @@ def up(*, once: bool, settle: str | None, demo: bool, as_json: bool, config: Con
         _tell_summary(summary, as_json=as_json)
         return Exit.DONE
     config = _with_vault(config, quiet=as_json)
-    with writer(config, os.environ, "up", settle_us=settle_us) as program:
+    with writer(config, os.environ, "up", settle_us=settle_us, telling=bars) as program:
 
         def first(stop: Callable[[], bool]) -> None:
             fresh = counts(program.ledger).items == 0
@@ -85,7 +85,7 @@ def run(*, settle: str | None, config: Config) -> None:
     """Watch the stores and write up what happens, without first-run talk. Needs a vault: `afterword init` or `up`."""
     if config.vault is None:
         raise NotSetUp("there is no vault yet", "run `afterword init VAULT`, or `afterword up` once")
-    with writer(config, os.environ, "run", settle_us=_settle(settle)) as program:
+    with writer(config, os.environ, "run", settle_us=_settle(settle), telling=bars) as program:
         imported(WATCH)(program, lambda _what: None)
 
 
@@ -97,7 +97,7 @@ def ingest(*, harness: str | None, as_json: bool, config: Config) -> None:
     """Read what is new in the agents' stores into the ledger and the full text. Notes are written by `up`."""
     done = by_daemon(config.places.state, "ingest", {"harness": harness})
     if done is None:
-        with writer(config, os.environ, "ingest") as program, bars() as tell:
+        with writer(config, os.environ, "ingest", telling=bars) as program, bars() as tell:
             done = passes.ingest(program, passes.Ingest(harness), tell, Stop())
     if as_json:
         say_json("ingest", done)
@@ -162,11 +162,17 @@ def _worries(done: dict[str, Any]) -> None:
         )
 
 
+_DEMO_KEEPS = ("PATH", "LANG", "LC_", "TERM", "TMP", "TZ", "NO_COLOR", "COL", "PYTHON", "VIRTUAL_ENV", "COVERAGE")
+"""What the demo keeps of the environment."""
+
+
 def _demo(*, as_json: bool) -> int:
     from afterword.app.demo import SEARCHES, make_home
 
     home = make_home()
-    for name in [n for n in os.environ if n.startswith(("XDG_", "AFTERWORD_", "CLAUDE_", "CODEX_"))]:
+    # Every agent has variables of its own that lead to its store: none of the person's may be read here.
+    moved = sorted(name for name in os.environ if name.startswith(("XDG_", "AFTERWORD_")))
+    for name in [n for n in os.environ if not n.startswith(_DEMO_KEEPS)]:
         del os.environ[name]
     os.environ["HOME"] = str(home)
     config = _with_vault(load(), quiet=True)
@@ -185,6 +191,8 @@ def _demo(*, as_json: bool) -> int:
         for note_path in sorted((Path(summary["vault"]) / folder).rglob("*.md")):
             say(f"  {note_path}")
     say("Three searches to try:")
+    unset = ["env", *(word for name in moved for word in ("-u", name))] if moved else []
+    there = shlex.join([*unset, f"HOME={home}"])
     for words in SEARCHES:
-        say(f"  HOME={home} {command_name()} search {shlex.join(words)}")
+        say(f"  {there} {command_name()} search {shlex.join(words)}")
     return Exit.DONE

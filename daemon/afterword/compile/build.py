@@ -200,7 +200,9 @@ class Compile:
             _log.info("a day gave few articles", extra={"day": day, "articles": len(kept)})
         record = msgspec.structs.replace(record, proposals=tuple(kept))
         # As it will come back out of the ledger, so that a later fold is given the same.
-        return msgspec.json.decode(self._redactor.document(msgspec.to_builtins(record)).encode(), type=BuildRecord)
+        return msgspec.json.decode(
+            self._redactor.document(msgspec.to_builtins(record), plain=articles.PLAIN).encode(), type=BuildRecord
+        )
 
     def _asked(self, given: CompileInput) -> list[Proposal]:
         """What the engine proposes for a day, validated."""

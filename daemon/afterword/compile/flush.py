@@ -22,9 +22,6 @@ from afterword.store.ledger.segments import DigestRecord, Dirty, Entry, SectionR
 
 _log = logging.getLogger(__name__)
 
-# What is ours in the records written here: a person's own patterns must not break it.
-_PLAIN = ("session", "made_of", "engine", "items", "day", "time", "harness", "project", "origin", "withdrawn_by")
-
 _AGAIN_MAX_US = 30_000_000
 _FAILED_AGAIN_US = 600_000_000
 _SAID_CHARS = 60_000
@@ -168,7 +165,7 @@ class Flush:
             self._ledger,
             RecordKind.DIGEST,
             segment.key,
-            self._redactor.document(msgspec.to_builtins(record), plain=_PLAIN),
+            self._redactor.document(msgspec.to_builtins(record), plain=segments.PLAIN),
         )
         self._ledger.derive((RecordKind.DIGEST, digest.row), [(RecordKind.ITEM, entry.row) for entry in entries])
         before = registers.get(self._ledger, RecordKind.SECTION, segment.key)
@@ -186,13 +183,13 @@ class Flush:
             self._ledger,
             RecordKind.SECTION,
             segment.key,
-            self._redactor.document(msgspec.to_builtins(section), plain=_PLAIN),
+            self._redactor.document(msgspec.to_builtins(section), plain=segments.PLAIN),
         )
         self._ledger.derive((RecordKind.SECTION, after.row), [(RecordKind.DIGEST, digest.row)])
         return before is None or before.rev != after.rev
 
     def _document(self, record: DigestRecord | SectionRecord) -> Redacted:
-        return self._redactor.document(msgspec.to_builtins(record), plain=_PLAIN)
+        return self._redactor.document(msgspec.to_builtins(record), plain=segments.PLAIN)
 
     def _withdraw(self, session: sessions.Session, cuts: list[Segment]) -> int:
         """Withdraw sections of this session whose segment is no longer there, or has no live prompt any more."""
@@ -207,7 +204,7 @@ class Flush:
                 self._ledger,
                 RecordKind.SECTION,
                 register.key,
-                self._redactor.document(msgspec.to_builtins(gone), plain=_PLAIN),
+                self._redactor.document(msgspec.to_builtins(gone), plain=segments.PLAIN),
             )
             made += 1
         return made

@@ -134,7 +134,7 @@ class Folding:
         if self._base is not None:
             before |= {uid: article for uid, article in base.items() if self.stored.get(uid) != article}
         said = Undo(newest, articles.stamp(self._ledger), before)
-        self._ledger.set_meta(_UNDO, redactor.document(msgspec.to_builtins(said)))
+        self._ledger.set_meta(_UNDO, redactor.document(msgspec.to_builtins(said), plain=articles.PLAIN))
 
     def accept(self, after: dict[ArticleUid, Article], records: dict[str, BuildRecord]) -> None:
         """What was made stands now."""

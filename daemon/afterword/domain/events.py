@@ -86,12 +86,16 @@ class Row(msgspec.Struct, frozen=True, gc=False):
     A line whose `node` was already seen in this file is a repetition: its items are ignored.
     `prompt` is "typed" for a real prompt (a later typed sibling rewinds the earlier ones), "queued" for a prompt
     that was queued while the agent worked (can be rewound, does not rewind), None for everything else.
+    `path` instead, where the way from the root to the last line is what lives, and a person walks about in the tree:
+    "next" for a child of the line before, "jump" for a child of any other, or a root. A branch that is left is
+    abandoned, one that is come back to lives again; a parent nobody knows is the line before.
     """
 
     session: str
     node: str
     parent: str | None
     prompt: Literal["typed", "queued"] | None = None
+    path: Literal["next", "jump"] | None = None
 
 
 class Finish(msgspec.Struct, frozen=True, gc=False):

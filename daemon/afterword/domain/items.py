@@ -20,7 +20,8 @@ class Kind(IntEnum):
     SUMMARY = 8
     """The agent's own compaction: a divider, its text is not kept."""
     META = 9
-    """Something was left out here (an oversized line): a note of its size."""
+    """Something was left out here (an oversized line): a note of its size; or an event that is no speech: an error, a
+    slash command with what it was given."""
     CALL = 10
     """Any other tool call: its name and arguments."""
 

@@ -47,6 +47,7 @@ COMMANDS: Final[tuple[Rule, ...]] = (
     ),
     _option("-p", ("-p",), r"sshpass|mysql[a-z]{0,8}\b|mariadb[a-z-]{0,8}\b|7z[ar]?\b", glued=True),
     _option("-a", ("-a",), r"redis-cli\b"),
+    _option("(?:-b|--body)", ("-b", "--body"), r"gh[ \t]{1,4}secret[ \t]{1,4}set\b"),
     _option("-[kK]", ("-k",), r"openssl\b"),
     _option("-[NP]", ("-n", "-p"), r"ssh-keygen\b"),
     _option("-P", ("-p",), r"(?:un)?zip\b|sqlcmd\b|bcp\b"),

@@ -193,10 +193,10 @@ class Re2Engine:
         options = _re2_options(re2)
         gates = re2.Set.SearchSet(options)
         for rule in rules:
-            gates.Add(gate(rule.pattern))
+            gates.Add(gate(rule.gate or rule.pattern))
         gates.Compile()
         self._which: Callable[[bytes], list[int] | None] = gates.Match
-        whole = b"|".join(b"(?:" + gate(rule.pattern) + b")" for rule in rules)
+        whole = b"|".join(b"(?:" + gate(rule.gate or rule.pattern) + b")" for rule in rules)
         self._any: Search = re2.compile(whole, options).search
         self._searches = re2_searches(rules)
 
@@ -237,7 +237,7 @@ class HyperscanEngine:
         count = len(rules)
         self._database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
         self._database.compile(
-            expressions=[gate(rule.pattern) for rule in rules],
+            expressions=[gate(rule.gate or rule.pattern) for rule in rules],
             ids=list(range(count)),
             elements=count,
             flags=[hyperscan.HS_FLAG_SINGLEMATCH] * count,

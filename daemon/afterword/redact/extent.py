@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 
 _BARE = re.compile(
     rb"(?:[^\s\"'`<>,;)}\]&|\\\[]|\[redacted:[a-z0-9-]{1,24}\]|\[|\\[^nrtu\"'\\/\s]"
@@ -32,20 +33,21 @@ NAMED = re.compile(rb"[=:](?!=|[\s\"'`,;)\]}]|$)|[=:(]$")
 LISTED = {"password": "strict", "env": "strict", "key": "mention", "weak": "mention"}
 """A rule's check → how strictly the values after the first are judged."""
 _QUOTED_LIMIT = 4096
+_NO_LIMIT = sys.maxsize
 _PEM_LIMIT = 65536
 
 
-def bare(data: bytes, at: int) -> int:
-    """The end of an unquoted value that is known to reach `at`."""
-    end = _run(_BARE, data, at)
+def bare(data: bytes, at: int, limit: int = _NO_LIMIT) -> int:
+    """The end of an unquoted value that is known to reach `at`, looked for up to `limit`."""
+    end = _run(_BARE, data, at, limit)
     while end > at and data[end - 1] in b".:":
         end -= 1
     return end
 
 
-def line(data: bytes, at: int) -> int:
-    """The end of an unquoted value that a space ends, whatever else is in it."""
-    end = _run(_LINE, data, at)
+def line(data: bytes, at: int, limit: int = _NO_LIMIT) -> int:
+    """The end of an unquoted value that a space ends, whatever else is in it, looked for up to `limit`."""
+    end = _run(_LINE, data, at, limit)
     return end - 1 if end > at and data[end - 1] in b";," else end
 
 
@@ -55,15 +57,15 @@ def cut(data: bytes, at: int, end: int) -> int:
     return found.start() if found else -1
 
 
-def quoted(data: bytes, at: int, opener: bytes) -> int:
-    """The end of a value that began after `opener`: its closing quote, else the end of a bare value."""
+def quoted(data: bytes, at: int, opener: bytes, bound: int = _NO_LIMIT) -> int:
+    """The end of a value that began after `opener`: its closing quote, else the end of a bare value up to `bound`."""
     limit = min(len(data), at + _QUOTED_LIMIT)
     newline = data.find(b"\n", at, limit)
     if newline >= 0:
         limit = newline
     if opener in _PAIRS or opener == b"%22":
         end = data.find(_PAIRS.get(opener, opener), at, limit)
-        return end if end >= 0 else bare(data, at)
+        return end if end >= 0 else bare(data, at, bound)
     quote, depth = opener[-1:], len(opener) - 1
     here = data.find(quote, at, limit)
     while here >= 0:
@@ -72,7 +74,7 @@ def quoted(data: bytes, at: int, opener: bytes) -> int:
         if slashes <= depth or (depth == 0 and slashes % 2 == 0):
             return here - min(slashes, depth)
         here = data.find(quote, here + 1, limit)
-    return bare(data, at)
+    return bare(data, at, bound)
 
 
 def _backslashes(data: bytes, start: int, here: int) -> int:
@@ -88,9 +90,9 @@ def userinfo(data: bytes, at: int) -> int:
     return end.end() - 1 if end and end.end() > at + 1 else at
 
 
-def pem(data: bytes, at: int) -> int:
+def pem(data: bytes, at: int, limit: int = _NO_LIMIT) -> int:
     """The end of a key block whose header ends at `at`; without a footer everything that looks like base64."""
-    body = _PEM_BODY.match(data, at, at + _PEM_LIMIT)
+    body = _PEM_BODY.match(data, at, min(limit, at + _PEM_LIMIT))
     end = body.end() if body else at
     footer = _PEM_END.search(data, max(at - 5, end - 64), end + 96)
     return footer.end() if footer else end
@@ -102,6 +104,6 @@ def pem_start(data: bytes, at: int) -> int:
     return at - (back.end() if back else 0)
 
 
-def _run(pattern: re.Pattern[bytes], data: bytes, at: int) -> int:
-    found = pattern.match(data, at)
+def _run(pattern: re.Pattern[bytes], data: bytes, at: int, limit: int) -> int:
+    found = pattern.match(data, at, limit)
     return found.end() if found else at

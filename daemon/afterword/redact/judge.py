@@ -242,13 +242,19 @@ def strict(value: Value) -> bool:
     )
 
 
-_PLAIN = late(r"[a-z]{4,16}[0-9]{1,4}")
+_PLAIN = late(r"[a-z]{4,16}[0-9]{1,4}[a-z]{0,12}")
+_TECH_FIRST = tuple(TECH)
 
 
 def said(value: Value) -> bool:
     """A value after `the password is`: there a plain word with a number counts too."""
     text = value.text.rstrip(".,:;!?")
-    plain = bool(_PLAIN.fullmatch(text)) and text not in TECH and not value.tight and value.after not in ("(", "[", "-")
+    plain = (
+        bool(_PLAIN.fullmatch(text))
+        and not text.startswith(_TECH_FIRST)
+        and not value.tight
+        and value.after not in ("(", "[", "-")
+    )
     return strict(value) or (plain and not _excluded(value))
 
 
@@ -375,7 +381,13 @@ def given(value: Value) -> bool:
 
 def pair(value: Value) -> bool:
     """A value whose name stands beside it."""
-    return env(value) and not wordish(value.text)
+    return env(value) and (not wordish(value.text) or (value.quoted and brief(value)))
+
+
+def phrase(value: Value) -> bool:
+    """The words of a wallet: different ones, and no sentence."""
+    words = value.text.split()
+    return len(set(words)) > len(words) // 2 and sum(word in NEUTRAL or word in EXPLICIT for word in words) <= 2
 
 
 def header(value: Value) -> bool:
@@ -439,6 +451,7 @@ CHECKS: dict[str, Callable[[Value], bool]] = {
     "given": given,
     "brief": brief,
     "pair": pair,
+    "phrase": phrase,
     "prefixed": prefixed,
     "opaque": opaque,
     "header": header,

@@ -16,6 +16,7 @@ PROVIDERS: Final[tuple[Rule, ...]] = (
         r"(?:^|[^A-Z0-9])((?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16})(?:$|[^A-Z0-9])",
         ("akia", "asia", "abia", "acca"),
         1,
+        "prefixed",
     ),
     Rule("aws-secret-key", r"(?:AKIA|ASIA)[A-Z0-9]{16}[\"',;: \t|]{1,6}([A-Za-z0-9/+]{40})", ("akia", "asia"), 1),
     Rule(
@@ -26,7 +27,7 @@ PROVIDERS: Final[tuple[Rule, ...]] = (
         "prefixed",
     ),
     Rule("google-key", rf"{GLUED}(AIza[A-Za-z0-9_-]{{35}})", ("aiza",), 1, "prefixed"),
-    Rule("google-oauth", r"ya29\.[A-Za-z0-9_-]{20,}", ("ya29.",), 0, "prefixed"),
+    Rule("google-oauth", r"ya29\.(?:[a-z]\.)?[A-Za-z0-9_-]{20,}", ("ya29.",), 0, "prefixed"),
     Rule("google-client-secret", r"GOCSPX-[A-Za-z0-9_-]{20,}", ("gocspx-",), 0, "prefixed"),
     Rule("google-refresh-token", rf"{GLUED}(1//0[A-Za-z0-9_-]{{30,}})", ("1//0",), 1, "prefixed"),
     Rule(

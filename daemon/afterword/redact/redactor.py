@@ -4,26 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from threading import Lock
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from afterword.domain.errors import UserError
-from afterword.redact import extent
 from afterword.redact.engines import Search, pick
 from afterword.redact.exits import Tally
-from afterword.redact.judge import CHECKS, LOOK, MARKER, Value
+from afterword.redact.finding import Span, byte_spans, merged, rule_spans, widened
+from afterword.redact.judge import MARKER
 from afterword.redact.rules import RULES, RULES_VERSION
 from afterword.redact.text import _TOKEN, Redacted, mark
 
-if TYPE_CHECKING:
-    from afterword.redact.rule import Rule
-
 Json: TypeAlias = "str | int | float | bool | Mapping[str, Json] | Sequence[Json] | None"
-Span: TypeAlias = tuple[int, int, int]
-"""Start, end (bytes), the rule's number; a smaller number names the kind."""
-
 GROWTH = 5
 """A redacted text is at most this many times as long as it was; user rules (`extra`) aside."""
 
@@ -33,10 +26,6 @@ PLAIN = re.compile(r"[A-Za-z0-9_.:+/@-]{0,80}")
 _MARKER = re.compile(MARKER.pattern.encode())
 _PASSES = 8
 _EXTRA = len(RULES)
-_CHECKS = [CHECKS[rule.check] for rule in RULES]
-_NEAR = [re.compile(rule.near.encode()) if rule.near else None for rule in RULES]
-_NEAR_BYTES = 400
-_TOKEN_BYTES = 256
 
 
 class Redactor:
@@ -59,6 +48,8 @@ class Redactor:
         self._lock = Lock()
         self.engine_name: str = self._engine.name
         self.version: int = RULES_VERSION
+        self.patterns: tuple[tuple[str, ...], tuple[str, ...]] = (tuple(extra), tuple(allow))
+        """The user's own rules: what is redacted beside the built-in ones, and what is not."""
         self.counts: dict[str, int] = {}
         """Replaced values by kind since this redactor was made."""
         self.exits = Tally()
@@ -80,6 +71,10 @@ class Redactor:
                 return mark(text, _TOKEN)
             changed = self._apply(data, hits, text, own=own)
         return mark(text if changed is None else changed, _TOKEN)
+
+    def plain(self, text: str) -> Redacted:
+        """`text` as `document` takes it under a key named in `plain`: an id that things are found by."""
+        return self._ours(text)
 
     def tree(self, value: Json, *, plain: Collection[str] | None = None) -> Json:
         """The same shape with every string and every key redacted.
@@ -206,139 +201,26 @@ class Redactor:
         """What is to be replaced, in order, without overlaps."""
         found: list[Span] = []
         for number, search in hits:
-            _rule_spans(number, search, data, found)
+            rule_spans(number, search, data, found)
         if own:
             for pattern in self._extra:
-                found += [(start, end, _EXTRA) for start, end in _byte_spans(pattern, text)]
+                found += [(start, end, _EXTRA) for start, end in byte_spans(pattern, text)]
         if not found:
             return found
         markers = [match.span() for match in _MARKER.finditer(data)] if b"[redacted:" in data else []
-        kept = [wide for span in found if (wide := _widened(span, markers))] if markers else found
+        kept = [wide for span in found if (wide := widened(span, markers))] if markers else found
         if self._allow and kept:
-            allowed = [place for pattern in self._allow for place in _byte_spans(pattern, text)]
+            allowed = [place for pattern in self._allow for place in byte_spans(pattern, text)]
             kept = [span for span in kept if not any(start <= span[0] and span[1] <= end for start, end in allowed)]
-        return _merged(kept)
+        return merged(kept)
 
 
-def _rule_spans(number: int, search: Search, data: bytes, found: list[Span]) -> None:
-    rule, check, near = RULES[number], _CHECKS[number], _NEAR[number]
-    at = 0
-    size = len(data)
-    while at < size:
-        match = search(data, at)
-        if match is None:
-            return
-        first, last = match.span()
-        start, end = match.span(rule.group)
-        if near and not near.search(data, _line_start(data, first), first):
-            at = max(start, first + 1)
-            continue
-        opener = b""
-        if rule.opener:
-            opened, opened_end = match.span(rule.opener)
-            opener = data[opened:opened_end] if opened >= 0 else b""
-        least = end
-        start, end = _extended(rule, data, start, end, opener)
-        good = not rule.check or _judged(check, data, start, end, opener)
-        if not good and rule.until in ("value", "line") and not opener:
-            shorter = extent.cut(data, least, min(end, start + LOOK))
-            good = shorter >= 0 and _judged(check, data, start, shorter, opener)
-            end = shorter if good else end
-        if not good:
-            # Go on behind the key, not behind the value: the next key may lie in it. A long token is left behind
-            # whole, since to try all that may begin in it would take the square of its length.
-            at = max(start, at + 1) if rule.until else first + 1 if last - first <= _TOKEN_BYTES else last
-            continue
-        if end > start:
-            found.append((start, end, number))
-            if rule.until == "value" and rule.check in extent.LISTED:
-                end = _listed(number, data, end, found)
-        at = max(end, at + 1)
-
-
-def _judged(check: Callable[[Value], bool], data: bytes, start: int, end: int, opener: bytes) -> bool:
-    text = MARKER.sub("", data[start : min(end, start + LOOK)].decode(errors="replace"))
-    rest = data[end : end + 4].decode("latin-1")
-    tight = start > len(opener) and data[start - len(opener) - 1] in b"=:"
-    return bool(text) and check(Value(text, bool(opener), rest[:1], tight, rest))
-
-
-def _line_start(data: bytes, at: int) -> int:
-    """Where the line of `at` begins, or a bounded way before it; a backslash at its end continues a line."""
-    least = max(0, at - _NEAR_BYTES)
-    here = data.rfind(b"\n", least, at)
-    while here > least and data[least:here].rstrip(b"\r").endswith(b"\\"):
-        here = data.rfind(b"\n", least, here)
-    return max(least, here + 1)
-
-
-def _listed(number: int, data: bytes, end: int, found: list[Span]) -> int:
-    """Add the values that follow one that was found, as in `keys: a, b`; where the last of them ends."""
-    check = CHECKS[extent.LISTED[RULES[number].check]]
-    while True:
-        between = extent.NEXT.match(data, end)
-        if not between:
-            return end
-        start = between.end()
-        opener = between.group(1) or b""
-        until = extent.quoted(data, start, opener) if opener else extent.bare(data, start)
-        if (
-            until - start < 8
-            or extent.NAMED.search(data, start, until + 1)
-            or not _judged(check, data, start, until, opener)
-        ):
-            return end
-        found.append((start, until, number))
-        end = until
-
-
-def _extended(rule: Rule, data: bytes, start: int, end: int, opener: bytes) -> tuple[int, int]:
-    match rule.until:
-        case "":
-            return start, end
-        case "value":
-            return start, extent.quoted(data, start, opener) if opener else extent.bare(data, end)
-        case "line":
-            return start, extent.quoted(data, start, opener) if opener else extent.line(data, end)
-        case "userinfo":
-            return start, extent.userinfo(data, end)
-        case "pem":
-            return start, extent.pem(data, end)
-        case "pem-tail":
-            return extent.pem_start(data, start), end
-
-
-def _byte_spans(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
-    """Where the pattern matches, in bytes of UTF-8."""
-    at = at_bytes = 0
-    for match in pattern.finditer(text):
-        start = at_bytes + len(text[at : match.start()].encode())
-        at, at_bytes = match.end(), start + len(match.group().encode())
-        yield start, at_bytes
-
-
-def _widened(span: Span, markers: Sequence[tuple[int, int]]) -> Span | None:
-    """The span, grown so that it cuts no marker; None when a marker is all it covers."""
-    start, end, number = span
-    for edge in (start, end - 1):
-        place = bisect_right(markers, (edge, 1 << 62)) - 1
-        if place >= 0 and markers[place][0] <= edge < markers[place][1]:
-            start, end = min(start, markers[place][0]), max(end, markers[place][1])
-            if span[0] >= markers[place][0] and span[1] <= markers[place][1]:
-                return None
-    return start, end, number
-
-
-def _merged(spans: list[Span]) -> list[Span]:
-    """Overlapping spans as one, with the kind of the row that stands first."""
-    result: list[Span] = []
-    for start, end, number in sorted(spans):
-        if result and start < result[-1][1]:
-            last = result.pop()
-            result.append((last[0], max(end, last[1]), min(number, last[2])))
-        else:
-            result.append((start, end, number))
-    return result
+def at_exit(engine: str, extra: Sequence[str], allow: Sequence[str]) -> Redactor:
+    """A redactor for what a command prints: with the user's own rules, or without where they cannot be read."""
+    try:
+        return Redactor(engine, extra, allow)
+    except UserError:
+        return Redactor(engine)
 
 
 def _compiled(setting: str, pattern: str) -> re.Pattern[str]:

@@ -32,5 +32,7 @@ class Rule(msgspec.Struct, frozen=True):
     opener: int = 0
     needs: str = ""
     """Without `starts`: a literal that is somewhere in every match."""
+    gate: str = ""
+    """A simpler pattern that is found wherever this one matches, where an automaton of all of it would be large."""
     near: str = ""
     """What has to stand before the match on its line. A gap inside the pattern would lose all but the last match."""

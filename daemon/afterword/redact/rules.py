@@ -10,9 +10,12 @@ from __future__ import annotations
 import re
 from typing import Final
 
+import msgspec
+
 from afterword.redact.commands import COMMANDS
 from afterword.redact.providers import PROVIDERS
 from afterword.redact.rule import LEFT, OPEN, Rule
+from afterword.redact.services import SERVICES, UUID
 from afterword.redact.words import (
     ENV_WORDS,
     KEY_WORDS,
@@ -25,7 +28,7 @@ from afterword.redact.words import (
     variants,
 )
 
-RULES_VERSION: Final = 1
+RULES_VERSION: Final = 2
 """Counts up with every change of what is redacted; the ledger re-scrubs rows of an older version."""
 
 
@@ -58,9 +61,14 @@ def _escapes(word: str) -> tuple[str, str]:
     return rf"\\u{ord(word[0]):04x}" + "".join(parts[1:]), rf"\u{ord(word[0]):04x}"
 
 
-def _escaped(words: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+def _escaped(kind: str, words: tuple[str, ...], check: str) -> Rule:
+    """`"key": "value"` with the key escaped; the gate looks for the beginnings of the words alone."""
     found = dict(_escapes(form) for word in words for form in variants(word))
-    return f"(?:{'|'.join(found)})", tuple(sorted(set(found.values())))
+    starts = tuple(sorted(set(found.values())))
+    quoted, _ = _assigned(kind, f"(?:{'|'.join(found)})", starts, check)
+    beginning = re.compile(r"(?:[^\\]|\\\\)+u[0-9a-f]{4}(?:\\\\\{1,8}u[0-9a-f]{4})?")
+    heads = (head[0] if (head := beginning.match(form)) else form for form in found)
+    return msgspec.structs.replace(quoted, gate="|".join(dict.fromkeys(heads)))
 
 
 # What may stand between a key word and its value.
@@ -72,8 +80,9 @@ _CLOSE = r"(?:\\{0,15}[\"'`]|%22)?[)\]]{0,2}[*_]{0,2}[?!]?"
 _ASSIGN = r"(?::=|=>|={1,3}|:|->|：|＝|%3[AaDd])"
 _TYPE = r"(?::? ?[&*A-Za-z][A-Za-z0-9_.\[\]|]{0,24} )?"
 _CTOR = r"(?:SecretStr\(|Secret\(|String::from\(|new String\(|[bruBRU@&]{1,2}|[(\[][ \t\r\n]{0,24})?"
-_IS = r"(?:(?: (?:is|was|ist|es|est|to|это)|:| \|)[*_]{0,2}[ \t]{1,4}|是(?::|：)?[ \t]{0,4}|は[ \t]{0,4})"
-_IS_QUOTED = r"(?: (?:is|was|ist|es|est|to|это)|:| =|,|\(| \|)?[*_]{0,2}[ \t]{0,4}"
+_VERB = r"(?: (?:is|was|ist|war|lautet|es|est|é|è|to|jest|är|er|это|הוא|היא|هي))"
+_IS = rf"(?:(?:{_VERB}|:| \|)[*_]{{0,2}}[ \t]{{1,4}}|是(?::|：)?[ \t]{{0,4}}|は[ \t]{{0,4}})"
+_IS_QUOTED = rf"(?:{_VERB}|:| =|,|\(| \|)?[*_]{{0,2}}[ \t]{{0,4}}"
 _GAP = r"[ \t]{0,24}"
 _BETWEEN = _SUFFIX + _CLOSE + _GAP + _TYPE + _ASSIGN + r"[*_]{0,2}" + _GAP
 # The head of a value: enough of it to be worth a judgement.
@@ -117,11 +126,12 @@ def _mentioned(words: str, starts: tuple[str, ...]) -> tuple[Rule, ...]:
             "value",
             1,
         ),
+        Rule("password", rf"{words}{_CLOSE}{_VERB} ({OPEN})([^\x00-\x20\"'`\\<>]{{6}})", starts, 2, "said", "value", 1),
         Rule("password", rf"{words}{_CLOSE}{_IS}({_BARE_HEAD})", starts, 1, "said", "value"),
         Rule("password", rf"{words}[ \t]{{1,4}}({_BARE_HEAD})", starts, 1, "shouted", "value"),
         Rule(
             "password",
-            rf"{words}{_CLOSE}[ \t]{{0,4}}:[ \t]{{0,4}}[|>]?[+-]?(?:\r?\n|\\n)[ \t]{{0,16}}({_BARE_HEAD})",
+            rf"{words}{_CLOSE}[ \t]{{0,4}}(?::|：)[ \t]{{0,4}}[|>]?[+-]?(?:\r?\n|\\n)[ \t]{{0,16}}({_BARE_HEAD})",
             starts,
             1,
             "strict",
@@ -147,16 +157,20 @@ RULES: Final[tuple[Rule, ...]] = (
         until="pem-tail",
     ),
     Rule(
-        "putty-key", r"Private-Lines: [0-9]{1,3}(?:\r?\n|\\n)((?:[A-Za-z0-9+/=]|\r?\n|\\n){20,})", ("private-lines",), 1
+        "putty-key",
+        r"Private-Lines: [0-9]{1,3}(?:\r?\n|\\n)((?:[A-Za-z0-9+/=]{16,}(?:\r?\n|\\n))*[A-Za-z0-9+/=]{4,})(?:\r?\n|\\n)",
+        ("private-lines",),
+        1,
     ),
     Rule("age-key", r"AGE-SECRET-KEY-(?:PQ-)?1[A-Z0-9]{40,}", ("age-secret-key",)),
     *PROVIDERS,
+    *SERVICES,
     # Protocols
     Rule("jwt", r"(eyJ[A-Za-z0-9_-]{8,1000}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]{1,}){0,3})", ("eyj",), 1),
     Rule(
         "authorization",
-        rf"(?i:authorization){_CLOSE}{_GAP}[:=,]{_GAP}(?:{OPEN})?(?i:bearer|token|basic|apikey|api-key"
-        rf"|digest|negotiate|splunk|key|bot)(?: |%20|\+|=)([A-Za-z0-9._~+/:=-]{{6,}})",
+        rf"(?i:authorization){_CLOSE}{_GAP}[:=,]{_GAP}[bBfFrRuU]{{0,2}}(?:{OPEN})?(?i:bearer|token|basic|apikey|api-key"
+        rf"|digest|negotiate|splunk|key|bot|ssws|genie ?key|oauth)(?: |%20|\+|=)([A-Za-z0-9._~+/:=-]{{6,}})",
         ("authorization",),
         1,
         "header",
@@ -239,9 +253,9 @@ RULES: Final[tuple[Rule, ...]] = (
     *_assigned("password", _PASSWORD_ABROAD, _starts(PASSWORD_WORDS_ABROAD), "password"),
     *_assigned("api-key", _KEY_ABROAD, _starts(KEY_WORDS_ABROAD), "key"),
     *_assigned("secret", _WEAK_ABROAD, _starts(WEAK_WORDS_ABROAD), "weak"),
-    _assigned("password", *_escaped(PASSWORD_WORDS_ABROAD), "password")[0],
-    _assigned("api-key", *_escaped(KEY_WORDS_ABROAD), "key")[0],
-    _assigned("secret", *_escaped(WEAK_WORDS_ABROAD), "weak")[0],
+    _escaped("password", PASSWORD_WORDS_ABROAD, "password"),
+    _escaped("api-key", KEY_WORDS_ABROAD, "key"),
+    _escaped("secret", WEAK_WORDS_ABROAD, "weak"),
     Rule(
         "password",
         rf"(?:PASSWORD|PASSWD|PASSPHRASE|_PASS|_PWD){_SUFFIX}=({OPEN})?([A-Za-z0-9!@#%^&*+?~.,_-][^\x00-\x20\"'`]{{3}})",
@@ -251,6 +265,8 @@ RULES: Final[tuple[Rule, ...]] = (
         "line",
         1,
     ),
+    # Elsewhere a UUID is a name; as the value of such a variable it is what services hand out.
+    Rule("secret", rf"[A-Z0-9]_(?:TOKEN|SECRET){_SUFFIX}=(?:{OPEN})?({UUID})", ("_token", "_secret"), 1),
     Rule(
         "secret",
         rf"(?:{'|'.join(ENV_WORDS)}){_SUFFIX}=({OPEN})?([A-Za-z0-9+/_.-]{{8}})",
@@ -293,6 +309,13 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     Rule(
         "secret",
+        rf"(?:{_PASSWORD}|{_KEY})\\{{0,15}}[\"']>([^\x00-\x20<>]{{4,256}})</",
+        tuple(sorted({*_S_PASSWORD, *_S_KEY})),
+        1,
+        "pair",
+    ),
+    Rule(
+        "secret",
         rf"<[A-Za-z0-9:_.-]{{0,40}}(?:{_PASSWORD}|(?i:secret|token|api_?key|access_?key))>([^\x00-\x20<>]{{4,256}})</",
         ("<",),
         1,
@@ -301,6 +324,7 @@ RULES: Final[tuple[Rule, ...]] = (
     # Mentions
     *_mentioned(_PASSWORD, _S_PASSWORD),
     *_mentioned(_PASSWORD_ABROAD, _starts(PASSWORD_WORDS_ABROAD)),
+    Rule("password", rf"{_SHORT}{_VERB}[ \t]{{1,4}}({_BARE_HEAD})", SHORT_PASSWORD_WORDS, 1, "strict", "value"),
     Rule(
         "api-key",
         rf"(?:{_KEY}|{_WEAK}){_CLOSE}{_IS_QUOTED}({OPEN})([A-Za-z0-9_+/.=-]{{16}})",

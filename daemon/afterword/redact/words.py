@@ -6,14 +6,16 @@ PASSWORD_WORDS: tuple[str, ...] = (
     *("password", "passwd", "passwrd", "passphrase", "pass_phrase", "pass-phrase", "passcode", "userpass"),
     *("dbpass", "passwort", "kennwort", "contrasena", "mot de passe", "mot_de_passe", "motdepasse"),
     *("senha", "wachtwoord", "haslo", "heslo", "losenord", "adgangskode", "salasana", "jelszo", "parola"),
-    *("sifre", "palavra-passe", "palavra passe", "lozinka", "kata sandi"),
+    *("sifre", "palavra-passe", "palavra passe", "lozinka", "kata sandi", "passord", "contrasenya", "geslo"),
+    *("slaptazodis", "parool"),
 )
 """A person may have chosen the value: short and plain ones count."""
 
 PASSWORD_WORDS_ABROAD: tuple[str, ...] = (
     *("contraseña", "hasło", "lösenord", "jelszó", "şifre", "mật khẩu", "пароль", "паролем", "пароля"),
     *("лозинка", "парола", "κωδικός", "סיסמה", "סיסמא", "كلمة المرور", "كلمة السر", "密码", "密碼", "口令"),
-    *("パスワード", "비밀번호", "암호", "पासवर्ड", "รหัสผ่าน", "گذرواژه"),
+    *("パスワード", "비밀번호", "암호", "पासवर्ड", "รหัสผ่าน", "گذرواژه", "parolă", "slaptažodis", "暗証番号"),
+    *("পাসওয়ার্ড", "პაროლი", "գաղտնաբառ", "پاس ورڈ"),
 )
 
 SHORT_PASSWORD_WORDS: tuple[str, ...] = ("pass", "pwd", "psw", "mdp", "pw")
@@ -36,12 +38,27 @@ KEY_WORDS: tuple[str, ...] = (
     *("jwt_secret", "jwtsecret", "cookie_secret", "cookiesecret", "license_key", "licensekey"),
     *("storage_key", "admin_key", "subscription_key", "subscription-key", "functions_key", "functions-key"),
     *("token_secret", "tokensecret", "secret_token", "secrettoken", "oauth_token", "oauthtoken"),
-    *("_authtoken", "write_key", "writekey", "secret_key_base", "secretkeybase"),
+    *("_authtoken", "write_key", "writekey", "secret_key_base", "secretkeybase", "preshared_key", "preshared-key"),
+    *("presharedkey", "clave de api", "clave api", "clave secreta", "klucz api", "klucz_api", "tajny klucz"),
+    *("chave de api", "chave api", "chave secreta", "api-sleutel", "api sleutel", "chiave api", "chiave segreta"),
 )
 """A machine made the value: eight characters or more, and not a word."""
 
 KEY_WORDS_ABROAD: tuple[str, ...] = (
-    *("ключ api", "api ключ", "api-ключ", "密钥", "密鑰", "令牌", "シークレット", "clé api", "clé_api"),
+    *("ключ api", "api ключ", "api-ключ", "密钥", "密鑰", "令牌", "シークレット", "clé api", "clé_api", "clé secrète"),
+    *("секретный ключ", "ключ доступа", "API-Schlüssel", "api-schlüssel", "API Schlüssel", "秘钥", "私钥", "秘密鍵"),
+    *(
+        "シークレットキー",
+        "アクセスキー",
+        "APIキー",
+        "מפתח api",
+        "מפתח API",
+        "API 키",
+        "비밀 키",
+        "مفتاح api",
+        "مفتاح API",
+    ),
+    *("api anahtarı", "API anahtarı", "api klíč", "API klíč", "секретний ключ"),
 )
 
 WEAK_WORDS: tuple[str, ...] = (

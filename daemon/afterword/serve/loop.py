@@ -219,7 +219,7 @@ class Daemon:
     def _write_up(self) -> bool:
         made, appended = self._program.write_up(stop=self._asked)
         if made or appended:
-            self._on_event(f"{appended} sections written")
+            self._on_event(f"{appended} {'section' if appended == 1 else 'sections'} written")
         return appended > 0
 
     def _index(self) -> bool:

@@ -226,7 +226,13 @@ class ArticleNotes:
         known = article_files.every(self._ledger)
         for each in current:
             file = known.get(each.uid)
-            if each.article.status != "withdrawn" or file is None or file.state or each.edits.locked:
+            if (
+                each.article.status != "withdrawn"
+                or file is None
+                or file.state
+                or each.edits.locked
+                or each.edits.bodies
+            ):
                 continue
             path = self._vault / file.path
             if path.is_symlink() or not path.is_file() or file.at != _stat(path):

@@ -232,6 +232,24 @@ class FullText:
         if text:
             self._db.execute(f"INSERT INTO {table} ({table}, rowid, body) VALUES ('delete', ?, ?)", (row, text))
 
+    def forget_replaced(self) -> None:
+        """Take in what is owed so that no byte of a text that was replaced is left in the file."""
+        if self._meta("filled") < self._meta("fill_to"):
+            # What is not filled yet was never indexed as it was: begin again with the rows as they are.
+            self._db.close()
+            self._remove()
+            self._db = self._open()
+        self._db.execute("PRAGMA secure_delete = ON")
+        try:
+            self.catch_up()
+            # Deleted postings are only marked until their segments are merged.
+            self.optimize()
+            with self._ledger.transaction():
+                # Also what a kill left between the two files: it holds texts as they were.
+                self._ledger.db.execute("DELETE FROM text_pending WHERE seq <= ?", (self._meta("upto"),))
+        finally:
+            self._db.execute("PRAGMA secure_delete = OFF")
+
     def optimize(self) -> None:
         """Merge the index's segments after a large ingest, for faster queries and a smaller file."""
         for table in ("prose", "tool"):

@@ -95,7 +95,7 @@ class DailyNotes:
         self.problems.clear()
         if read_card(self._vault) is None:
             return 0
-        if not self._recover():
+        if not self.recover():
             return 0
         self._look()
         todo = segments.unplaced(self._ledger)
@@ -119,7 +119,7 @@ class DailyNotes:
         """The keys in all daily notes, as last looked at."""
         return {key for (keys,) in self._ledger.db.execute("SELECT keys FROM note") for key in keys.split()}
 
-    def _recover(self) -> bool:
+    def recover(self) -> bool:
         """Finish appends that were not confirmed; False when somebody is writing there now: next time, then."""
         rows = self._ledger.db.execute("SELECT row, path, offset, bytes, sections FROM append ORDER BY row").fetchall()
         for row, name, offset, planned, placed in rows:

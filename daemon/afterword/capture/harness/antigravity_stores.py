@@ -12,6 +12,7 @@ from afterword.capture.harness.antigravity_steps import path_of
 from afterword.domain.events import Found, Where
 
 T = TypeVar("T")
+_CACHE_MAX = 64 << 20
 
 EMPTY = "an empty transcript; what was said is only in the agent's own conversations folder"
 BINARY = "a conversation without a transcript is not read"
@@ -102,6 +103,6 @@ def folder_of(path: Path) -> str:
 
 def _read(path: Path, shape: type[T]) -> T | None:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=shape)
-    except (OSError, ValueError, RecursionError):
+        return msgspec.json.decode(stores.side_file(path, _CACHE_MAX), type=shape)
+    except (ValueError, RecursionError):
         return None

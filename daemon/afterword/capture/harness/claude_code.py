@@ -26,6 +26,7 @@ from afterword.capture.harness.claude_state import (
 from afterword.capture.harness.claude_stores import roots, sources
 from afterword.capture.harness.claude_tools import called, picture, result_text
 from afterword.capture.harness.lenient import part, records
+from afterword.capture.harness.stores import side_file
 from afterword.capture.harness.texts import tidy
 from afterword.capture.harness.times import moment
 from afterword.domain.events import (
@@ -49,6 +50,7 @@ label = "Claude Code"
 state_type = State
 
 _WORD = re.compile(r"[\w.-]{1,64}")
+_SLASH = re.compile(r"/[A-Za-z][\w:.-]*(?:\s|\Z)")
 _TOOL_USES = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 _TITLE_MAX = 300
 _VERSION_MAX = 40
@@ -64,10 +66,7 @@ def start(path: Path) -> State:
     if below_session is not None:
         stem, folder = folders[below_session + 1], folders[below_session + 2]
     state = State(stem=stem, folder=folder, agent=path.stem.removeprefix("agent-"))
-    try:
-        meta = part(path.with_name(f"{path.stem}.meta.json").read_bytes(), META)
-    except OSError:
-        meta = None
+    meta = part(side_file(path.with_name(f"{path.stem}.meta.json")), META)
     if meta is not None:
         state.agent_type, state.spawned_by = meta.agent_type, meta.tool_use_id
     return state
@@ -178,7 +177,7 @@ class _Reading(Struct):
         return items
 
     def _heard(self, n: int, heard: Heard, text: str, prompt: Literal["typed", "queued"], items: list[Decoded]) -> None:
-        """Add what a person did: speech, or an own shell command and its output."""
+        """Add what a person did: speech, a slash command, or an own shell command and its output."""
         person = SaidBy.AGENT if self.agent else SaidBy.PERSON
         match heard:
             case Heard.SPEECH:
@@ -189,6 +188,8 @@ class _Reading(Struct):
                     self.out.extend(queue.found(self.state, self.session, text, self.fingerprint))
             case Heard.SHELL:
                 items.append(self._item(self._own(n), Kind.COMMAND, text, person))
+            case Heard.SLASH:
+                items.append(self._item(self._own(n), Kind.META, text, person))
             case Heard.SHELL_OUTPUT:
                 items.append(self._item(self._own(n), Kind.OUTPUT, text, SaidBy.MACHINE))
 
@@ -289,6 +290,8 @@ class _Reading(Struct):
         content = record.content
         given = content if isinstance(content, str) else "\n".join(text for _, text in _spoken(content or []))
         heard, text = hear(given)
+        if _SLASH.match(text):
+            return  # it comes as a row of its own when its turn comes
         if heard in (Heard.SPEECH, Heard.NOTHING):
             self.out.extend(
                 queue.operation(self.state, self.session, record.operation, text, self.time_us, self.fingerprint)

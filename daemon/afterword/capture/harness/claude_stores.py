@@ -13,7 +13,6 @@ from afterword.domain.events import Found, Where
 
 _DAYS_KEPT = 30
 _DAYS_NEVER = 36_500
-_SETTINGS_MAX = 1 << 20
 _LOG = re.compile(r".+\.jsonl", re.DOTALL)
 _COWORK = Path("Library/Application Support/Claude/local-agent-mode-sessions")
 
@@ -43,10 +42,7 @@ def roots(where: Where) -> list[Path]:
 
 def kept_days(root: Path) -> int | None:
     """How many days after their last change transcripts in `root` are deleted by the agent; None when it says never."""
-    try:
-        said = part((root / "settings.json").read_bytes()[:_SETTINGS_MAX], _SETTINGS)
-    except OSError:
-        said = None
+    said = part(stores.side_file(root / "settings.json"), _SETTINGS)
     days = said.cleanup_period_days if said else None
     if days is None:
         return _DAYS_KEPT

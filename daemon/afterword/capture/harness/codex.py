@@ -5,30 +5,63 @@ is decided while reading, by fingerprints.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+
+import msgspec
+from msgspec import Raw, Struct
 
 from afterword.capture.harness import stores
 from afterword.capture.harness.codex_lines import BARE, LINES, Line, whole
 from afterword.capture.harness.codex_reading import Reading
 from afterword.capture.harness.codex_speech import typed
 from afterword.capture.harness.codex_state import LOGGED, State
+from afterword.capture.harness.lenient import part as part_of
 from afterword.capture.harness.lenient import records
 from afterword.capture.harness.times import moment
-from afterword.domain.events import BadLine, Decoded, Facts, Fingerprint, Found, Item, Where
+from afterword.domain.events import (
+    BadLine,
+    Decoded,
+    Document,
+    Facts,
+    Fingerprint,
+    Found,
+    Item,
+    Opened,
+    Part,
+    Unreadable,
+    Where,
+)
 from afterword.domain.items import Kind, SaidBy
 
 name = "codex"
 label = "Codex CLI"
 state_type = State
 
-_FIRST_FORMAT = "rollouts of the first format (.json) are not read"
 _INDEX = "session_index.jsonl"
 _LOG = "history.jsonl"
 _ROLLOUT_AUTHORITY = 1
 _ROLLOUT = re.compile(r"rollout-.+\.(?:jsonl|jsonl\.zst|json)")
 _THREAD = re.compile(r"rollout-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-(.+)")
 _TITLE_MAX = 300
+_NO_HEADER = Raw(b"{}")
+
+
+class Named(Struct, gc=False):
+    """The header of a rollout of the first format, as far as it names the thread."""
+
+    id: str | None = None
+
+
+class FirstRollout(Struct, gc=False):
+    """A rollout of the first format: one document with a header and bare response items."""
+
+    session: Raw = _NO_HEADER
+    items: list[Raw] = []
+
+
+_NAMED = msgspec.json.Decoder(Named)
+_FIRST = msgspec.json.Decoder(FirstRollout)
 
 
 def roots(where: Where) -> list[Path]:
@@ -47,10 +80,8 @@ def sources(root: Path) -> Iterator[Found]:
             twin = entry.name.removesuffix(".zst")
             if entry.name in active or (twin != entry.name and twin in plain | active):
                 continue
-            if twin.endswith(".jsonl"):
-                yield stores.line_log(entry, _ROLLOUT_AUTHORITY)
-            else:
-                yield Found(Path(entry.path), "none", _FIRST_FORMAT)
+            log = stores.line_log(entry, _ROLLOUT_AUTHORITY)
+            yield log if log.problem or twin.endswith(".jsonl") else msgspec.structs.replace(log, reader="document")
         active |= {entry.name for entry in logs} | plain
         yield from (entry for entry in found if isinstance(entry, Found))
     for entry in stores.entries(root):
@@ -62,7 +93,7 @@ def sources(root: Path) -> Iterator[Found]:
 
 def start(path: Path) -> State:
     """The state before the first line of a rollout or of the index."""
-    stem = path.name.removesuffix(".zst").removesuffix(".jsonl")
+    stem = path.name.removesuffix(".zst").removesuffix(".jsonl").removesuffix(".json")
     named = _THREAD.fullmatch(stem)
     return State(
         index=path.name == _INDEX,
@@ -93,6 +124,26 @@ def decode(line: bytes, state: State, fingerprint: Fingerprint) -> list[Decoded]
         else:
             Reading(state, fingerprint, out).line(record)
     return out
+
+
+def parts(opened: Opened, known: Mapping[str, str]) -> Iterator[Part]:  # noqa: ARG001  # the protocol's
+    """The one thread of a rollout of the first format; compared by what it gives."""
+    named = part_of(bytes(_first(opened).session), _NAMED)
+    yield Part((named and named.id) or start(opened.path).stem, "")
+
+
+def events(opened: Opened, part: Part, fingerprint: Fingerprint) -> Iterator[list[Decoded]]:  # noqa: ARG001
+    """The header and the items, which are what the lines of the first logs are."""
+    rollout, state = _first(opened), start(opened.path)
+    for record in (rollout.session, *rollout.items):
+        yield decode(bytes(record), state, fingerprint)
+
+
+def _first(opened: Opened) -> FirstRollout:
+    found = part_of(opened.data, _FIRST) if isinstance(opened, Document) else None
+    if found is None:
+        raise Unreadable("it is no whole JSON document; it is read again when it changes")
+    return found
 
 
 def whole_title(line: Line) -> bool:

@@ -19,13 +19,12 @@ from afterword.capture.harness.cursor_kv import CONVERSATION_MAX, value
 from afterword.capture.harness.cursor_tools import local
 from afterword.capture.harness.cursor_values import CATALOGUES, Workspace
 from afterword.capture.harness.lenient import part
-from afterword.capture.harness.stores import entries, is_folder
+from afterword.capture.harness.stores import entries, is_folder, side_file
 
 LISTED = "composer.composerData"
 NO_FOLDER = "empty-window"
 _WORDS = re.compile(r"[^A-Za-z0-9]+")
 _FOLDERS_LOOKED_INTO = 200
-_SIDE_FILE_MAX = 1 << 20
 
 
 class Window(msgspec.Struct, gc=False):
@@ -70,7 +69,7 @@ def of_windows(user: Path) -> dict[str, str]:
 
 def window(storage: Path) -> str | None:
     """The folder of the window that a storage folder belongs to."""
-    found = part(_small(storage / "workspace.json"), _WINDOWS)
+    found = part(side_file(storage / "workspace.json"), _WINDOWS)
     return local(found.folder) if found and found.folder else None
 
 
@@ -89,16 +88,7 @@ def _listed(path: Path) -> list[str]:
 
 def side(store: Path) -> Side:
     """What `meta.json` says of the session in a folder; nothing when there is none."""
-    return part(_small(store / "meta.json"), _SIDES) or Side()
-
-
-def _small(path: Path) -> bytes:
-    try:
-        if path.is_file() and path.stat().st_size <= _SIDE_FILE_MAX:
-            return path.read_bytes()
-    except OSError:
-        pass
-    return b""
+    return part(side_file(store / "meta.json"), _SIDES) or Side()
 
 
 def hashed(paths: Iterable[str], folder: str) -> str | None:

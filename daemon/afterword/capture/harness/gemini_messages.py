@@ -5,15 +5,16 @@ import re
 from msgspec import Struct
 
 from afterword.capture.harness.gemini_records import Message, ToolCall
-from afterword.capture.harness.gemini_tools import MASKED, called, ended, result, spoken
-from afterword.capture.harness.texts import tidy
+from afterword.capture.harness.gemini_tools import MASKED, called, ended, pictures, result, spoken
+from afterword.capture.harness.texts import tidy, without_blocks
 from afterword.capture.harness.times import moment
 from afterword.domain import events
 from afterword.domain.events import Decoded, Facts, Item, Skipped
 from afterword.domain.items import ExitStatus, Kind, SaidBy
 
-_INJECTED = ("<session_context>", "<hook_context>")
-_SNAPSHOT = "<state_snapshot>"
+_BLOCKS = ("session_context", "hook_context")
+_INJECTED = tuple(f"<{name}>" for name in _BLOCKS)
+_SNAPSHOT = re.compile(r"\s*<state_snapshot>|.*?<state_snapshot>.*</state_snapshot>", re.DOTALL)
 _REFERENCED = "\n--- Content from referenced files ---"
 """What follows is the text of files that a prompt names with `@`."""
 _COMMAND = re.compile(r"(?:/[A-Za-z][\w:-]*(?:\s|\Z)|\?\w*\Z)")
@@ -99,12 +100,14 @@ class Speaker:
         text, _, answers = spoken(self._message.content)
         if not answers:
             shown, _, _ = spoken(self._message.display_content)
-            if _SNAPSHOT in text:
+            if "<state_snapshot>" in text and _SNAPSHOT.match(text):
                 self._item(Kind.SUMMARY, "", SaidBy.MACHINE, (0,), 0)
                 return
+            text = without_blocks(text, _BLOCKS)
             if text.lstrip().startswith(_INJECTED):
                 return
-            text = tidy((shown or text.partition(_REFERENCED)[0]).strip())
+            text = tidy(without_blocks(shown or text.partition(_REFERENCED)[0], _BLOCKS).strip())
+            text = "\n".join(filter(None, (text, *pictures(self._message.content))))
             if text and not text.startswith(_INJECTED) and not _COMMAND.match(text):
                 said_by = SaidBy.AGENT if self._state.parent else SaidBy.PERSON
                 self._item(Kind.PROMPT, text, said_by, (0,), _SPEECH)

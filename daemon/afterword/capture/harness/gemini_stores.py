@@ -83,8 +83,4 @@ def project_of(path: Path) -> str:
 
 
 def _read(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return file.read(1 << 20).decode("utf-8", "replace")
-    except OSError:
-        return ""
+    return stores.side_file(path).decode("utf-8", "replace")

@@ -108,6 +108,11 @@ def picture(piece: Part) -> str:
     return image_note(piece.inline_data.mime_type, decoded_size(data[-2:].decode("latin-1"), len(data)))
 
 
+def pictures(content: Content) -> list[str]:
+    """The size notes of the data among a message's parts."""
+    return [note for note in map(picture, _parts(content)) if note]
+
+
 def spoken(content: Content) -> tuple[str, list[str], bool]:
     """The text of a message, the thoughts among its parts, and whether it is nothing but tools' answers."""
     parts = _parts(content)

@@ -35,6 +35,9 @@ class Content(Struct, gc=False, rename="camel"):
     path: str | None = None
     old_text: str | None = None
     new_text: str | None = None
+    mime_type: str | None = None
+    data: Raw = NO_JSON
+    """Of a picture; left raw, only its size is told."""
 
 
 class Location(Struct, gc=False):

@@ -7,7 +7,7 @@ from msgspec import Struct, field
 
 from afterword.capture.harness.grok_lines import Content, Record
 from afterword.capture.harness.grok_tools import Call, Called
-from afterword.capture.harness.texts import tidy, without_blocks
+from afterword.capture.harness.texts import decoded_size, image_note, tidy, without_blocks
 from afterword.capture.harness.times import moment
 from afterword.domain.events import Decoded, Facts, Finish, Item, Key, Message, Rewind, Skipped
 from afterword.domain.items import Kind, SaidBy
@@ -219,7 +219,7 @@ class Reading:
             self._open.index = record.index
             self._index()
         content = record.update.content
-        self._open.texts.append((content.text or "") if isinstance(content, Content) else "")
+        self._open.texts.append(_shown(content) if isinstance(content, Content) else "")
 
     def _another(self, record: Record) -> bool:
         """Whether a chunk belongs to another prompt than the open one, by its index."""
@@ -343,6 +343,14 @@ class Reading:
             nth=nth,
             copy_of=state.forked_from if copy else None,
         )
+
+
+def _shown(content: Content) -> str:
+    """The text of a chunk; a picture is a note of its size on a line of its own."""
+    if content.type != "image":
+        return content.text or ""
+    data = bytes(content.data).strip(b'"')
+    return f"\n{image_note(content.mime_type, decoded_size(data[-2:].decode('latin-1'), len(data)))}\n"
 
 
 def typed(text: str) -> str:

@@ -53,13 +53,13 @@ def sources(root: Path) -> Iterator[Found]:
 
 def summary_of(path: Path) -> Summary:
     """The summary beside a session's log; an empty one when there is none to read."""
-    return part(_read(path.with_name(_SUMMARY)), SUMMARY) or Summary()
+    return part(stores.side_file(path.with_name(_SUMMARY)), SUMMARY) or Summary()
 
 
 def folder_of(path: Path, summary: Summary) -> str:
     """The folder a session ran in."""
     group = path.parent.parent
-    told = summary.info.cwd or _read(group / ".cwd").decode("utf-8", "replace").strip()
+    told = summary.info.cwd or stores.side_file(group / ".cwd").decode("utf-8", "replace").strip()
     decoded = unquote(group.name)
     return told or (decoded if decoded.startswith("/") else "")
 
@@ -71,7 +71,7 @@ def spawned(path: Path, summary: Summary) -> tuple[str, str] | None:
         return told
     session = path.parent.name
     for found in path.parent.parent.glob(f"*/subagents/{session}/meta.json"):
-        sidecar = part(_read(found), _SIDECAR) or Sidecar()
+        sidecar = part(stores.side_file(found), _SIDECAR) or Sidecar()
         return sidecar.parent_session_id or found.parents[2].name, sidecar.subagent_type or summary.agent_name or ""
     return None
 
@@ -101,11 +101,3 @@ def facts(path: Path, summary: Summary, session: str, by_agent: tuple[str, str] 
         forked_from=forked or None,
         started_us=moment(summary.created_at),
     )
-
-
-def _read(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            return file.read(1 << 20)
-    except OSError:
-        return b""

@@ -236,8 +236,17 @@ class _Message:
                 path=path,
                 exit_status=exit_status,
                 abandoned=self._in.undone,
+                copy_of=self._copied_from,
             )
         )
+
+    @property
+    def _copied_from(self) -> str | None:
+        """The session a fork copied this message from: it is older than the fork itself, under an id of its own."""
+        head = self._in.head
+        forked_us = moment(head.created)
+        old = forked_us is not None and self._time_us is not None and self._time_us < forked_us
+        return head.forked_from or None if old else None
 
     def divider(self) -> None:
         """The agent's own compaction; its text is not kept."""
@@ -245,7 +254,8 @@ class _Message:
             key = (self.id, self._count(Kind.SUMMARY))
             self.out.append(
                 Item(
-                    self._in.head.id, key, Kind.SUMMARY, "", self._time_us, SaidBy.MACHINE, abandoned=self._in.undone
+                    self._in.head.id, key, Kind.SUMMARY, "", self._time_us, SaidBy.MACHINE,
+                    abandoned=self._in.undone, copy_of=self._copied_from,
                 )
             )  # fmt: skip
 

@@ -108,12 +108,22 @@ def _read(opened: Document) -> Session:
 
 
 def _record(path: Path, its_id: str) -> Record:
+    """One file of a conversation; what is no file and never will be one is a record that cannot be read.
+
+    Raises:
+        OSError: it is gone, or cannot be read now.
+    """
+    if path.is_symlink() and not path.exists():
+        return Record(its_id, None)
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    with os.fdopen(fd, "rb") as file:
+    try:
         at = os.fstat(fd)
         if not stat.S_ISREG(at.st_mode) or at.st_size > RECORD_MAX:
             return Record(its_id, None, at.st_size)
-        return Record(its_id, file.read(RECORD_MAX + 1))
+        with os.fdopen(fd, "rb", closefd=False) as file:
+            return Record(its_id, file.read(RECORD_MAX + 1))
+    finally:
+        os.close(fd)
 
 
 def _in_order(rows: list[Record]) -> list[Record]:

@@ -10,6 +10,8 @@ from afterword.domain.events import Found, Where
 
 NOT_REGULAR = "not a regular file"
 NOT_LISTED = "the folder cannot be listed"
+SIDE_FILE_MAX = 1 << 20
+"""Bytes. What a harness keeps beside its transcripts is small, or it is of no use to us."""
 
 
 def overridden(where: Where, variable: str) -> list[Path]:
@@ -71,6 +73,28 @@ def line_log(entry: os.DirEntry[str], authority: int = 0) -> Found:
     except OSError:
         regular = False
     return Found(path, authority=authority) if regular else Found(path, "none", NOT_REGULAR)
+
+
+def side_file(path: Path, most_bytes: int = SIDE_FILE_MAX, *, cut: bool = False) -> bytes:
+    """What a file beside the transcripts holds; b"" when there is none, or it cannot be read.
+
+    Of one that is bigger than `most_bytes`, nothing, or with `cut` the beginning. Only a regular file is read: opening
+    or reading another kind may never end.
+    """
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except (OSError, ValueError):
+        return b""
+    try:
+        at = os.fstat(fd)
+        if not stat.S_ISREG(at.st_mode) or (at.st_size > most_bytes and not cut):
+            return b""
+        with os.fdopen(fd, "rb", closefd=False) as file:
+            return file.read(most_bytes)
+    except OSError:
+        return b""
+    finally:
+        os.close(fd)
 
 
 def below(folder: Path, name: re.Pattern[str], depth: int) -> Iterator[os.DirEntry[str] | Found]:

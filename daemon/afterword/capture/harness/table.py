@@ -29,6 +29,9 @@ HARNESSES = (
     Harness("aider", "aider", "aider", reads=True),
     Harness("antigravity", "Antigravity", "antigravity", reads=True),
     Harness("grok-build", "Grok Build", "grok_build", reads=True),
+    Harness("copilot-cli", "GitHub Copilot CLI", "copilot_cli", reads=True),
+    Harness("qwen-code", "Qwen Code", "qwen_code", reads=True),
+    Harness("pi", "pi", "pi", reads=True),
 )
 
 BY_NAME = {harness.name: harness for harness in HARNESSES}

@@ -1,7 +1,7 @@
 """Articles and builds: what compile writes and everybody reads, with a person's edits laid over."""
 
 from collections.abc import Iterable, Mapping
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import msgspec
 
@@ -20,6 +20,13 @@ ArticleRecord: TypeAlias = Article
 _EDITS = "/edits"
 OWED = "articles_owed"
 """The small fact that the vault is behind the ledger: 1 from a change of articles on until their files are written."""
+
+
+PLAIN: Final = (
+    *("sent", "sent_hash", "engine", "state", "status", "kind", "uid", "uids", "section", "day", "stamp"),
+    *("created", "updated", "merged", "retracted_on"),
+)
+"""What is ours in articles and builds: a person's own patterns must not break it."""
 
 
 class BuildRecord(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -88,7 +95,11 @@ def put_edits(ledger: Ledger, redactor: Redactor, uid: ArticleUid, edits: Edits)
     """Store a person's edits of an article; whether they say something new. Inside a transaction."""
     before = registers.get(ledger, RecordKind.ARTICLE, uid + _EDITS)
     after = registers.put(
-        ledger, RecordKind.ARTICLE, uid + _EDITS, redactor.document(msgspec.to_builtins(edits)), Rank.PERSON
+        ledger,
+        RecordKind.ARTICLE,
+        uid + _EDITS,
+        redactor.document(msgspec.to_builtins(edits), plain=PLAIN),
+        Rank.PERSON,
     )
     return before is None or before.rev != after.rev
 
@@ -103,13 +114,15 @@ def put_build(
     """
     held = {}
     for uid, article in sorted(changed.items()):
-        register = registers.put(ledger, RecordKind.ARTICLE, uid, redactor.document(msgspec.to_builtins(article)))
+        register = registers.put(
+            ledger, RecordKind.ARTICLE, uid, redactor.document(msgspec.to_builtins(article), plain=PLAIN)
+        )
         faults.hit("build.article")
         sources = [found[0].row for key in article.sections if (found := segments.section(ledger, key))]
         ledger.derive((RecordKind.ARTICLE, register.row), [(RecordKind.SECTION, source) for source in sources])
         held[uid] = register.read(Article)
     for day, record in made:
-        registers.put(ledger, RecordKind.BUILD, day, redactor.document(msgspec.to_builtins(record)))
+        registers.put(ledger, RecordKind.BUILD, day, redactor.document(msgspec.to_builtins(record), plain=PLAIN))
     ledger.set_meta(OWED, 1)
     faults.hit("build.commit")
     return held

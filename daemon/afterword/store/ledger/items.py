@@ -7,7 +7,7 @@ import msgspec
 from afterword.domain.ids import ItemId
 from afterword.domain.items import ExitStatus, Kind, SaidBy, Time
 from afterword.redact.text import Redacted
-from afterword.store.ledger import authority, sessions
+from afterword.store.ledger import authority, masked, sessions
 from afterword.store.ledger.edits import Edits
 from afterword.store.ledger.ledger import Ledger, RecordKind, pack, unpack
 
@@ -55,6 +55,7 @@ class Writer:
         self._before: dict[int, tuple[int, int, int, int, int]] = {}
         self._unsettled = authority.Unsettled(ledger)
         self._touched: set[int] = set()
+        self._masked = masked.Change()
         self._edits = Edits(ledger)
         self.open = False
         """Whether what is shown from now on comes from lines that will be decoded again."""
@@ -97,15 +98,17 @@ class Writer:
             self._ledger.number(RecordKind.ITEM, new, 1)
             if item.text:
                 self._db.execute("INSERT INTO text_pending (item) VALUES (?)", (new,))
+            self._masked.text(item.text)
             self._edits.made(new, owed=bool(item.text))
             self.new_items += 1
             return new
         row: int = found[0]
         time_us, time_flag, blob, packed, path, exit_status = found[1:]
         old_text = unpack(blob, packed)
-        # A fork or an older copy may hold less of a growing answer: there the longer edition stands.
+        # A fork or an older copy may hold less of a growing answer: there the longer edition stands, however often it
+        # is read.
         shorter = len(item.text) < len(old_text) and old_text.startswith(item.text)
-        text = old_text if shorter and not self._shows(session, row) else item.text
+        text = old_text if shorter and self._others_show(row) else item.text
         if item.lesser and len(item.text) < len(old_text):
             text = old_text
         # Copies get new times; the earliest given one is the true one whatever is read first.
@@ -131,6 +134,7 @@ class Writer:
                 "UPDATE item SET text = ?, packed = ?, chars = ? WHERE row = ?", (blob_new, packed_new, len(text), row)
             )
             self._edits.owe(row, blob, packed)
+            self._masked.text(text, old_text)
         self._db.execute(
             "UPDATE item SET time_us = ?, time_flag = ?, exit_status = ?, path = ? WHERE row = ?",
             (*new_time, new_exit, new_path, row),
@@ -298,14 +302,21 @@ class Writer:
 
     def abandon_turns(self, turns: list[int]) -> None:
         """Abandon every live membership that this source shows in one of these turns of its tree."""
+        self._turn(turns, State.LIVE, State.ABANDONED)
+
+    def revive_turns(self, turns: list[int]) -> None:
+        """Let every abandoned membership that this source shows in one of these turns of its tree live again."""
+        self._turn(turns, State.ABANDONED, State.LIVE)
+
+    def _turn(self, turns: list[int], before: State, after: State) -> None:
         for turn in turns:
             rows = self._db.execute(
                 "SELECT m.row, m.pos, m.sub FROM shown s JOIN membership m ON m.row = s.membership"
-                " WHERE s.turn = ? AND s.source = ? AND m.said = 0",
-                (turn, self._source),
+                " WHERE s.turn = ? AND s.source = ? AND m.said = ?",
+                (turn, self._source, before),
             ).fetchall()
             for row, pos, sub in rows:
-                self._change(row, (pos, sub), State.ABANDONED)
+                self._change(row, (pos, sub), after)
 
     def go_back(self, pos: int) -> None:
         """Everything this source shows at `pos` and after it is about to be shown again, or not any more."""
@@ -350,6 +361,7 @@ class Writer:
                 self._touch_holders(item)
         for session in sorted(self._touched):
             sessions.mark_dirty(self._ledger, session, self._changed_us)
+        self._masked.save(self._ledger)
         self._before.clear()
         self._touched.clear()
 
@@ -368,12 +380,12 @@ class Writer:
         if (*place, state, self._rank) != (pos, sub, said, rank):
             self._unsettled.moved(session)
 
-    def _shows(self, session: int, item: int) -> bool:
-        """Whether this source itself shows the item in the session."""
+    def _others_show(self, item: int) -> bool:
+        """Whether another source shows the item, in whatever session."""
         found = self._db.execute(
-            "SELECT 1 FROM membership m JOIN shown s ON s.membership = m.row AND s.source = ?"
-            " WHERE m.session = ? AND m.item = ?",
-            (self._source, session, item),
+            "SELECT 1 FROM membership m JOIN shown s ON s.membership = m.row AND s.source <> ?"
+            " WHERE m.item = ? LIMIT 1",
+            (self._source, item),
         ).fetchone()
         return found is not None
 

@@ -117,6 +117,16 @@ class Ledger:
             if durable:
                 self.db.execute("PRAGMA synchronous = NORMAL")
 
+    @contextlib.contextmanager
+    def erasing(self) -> Iterator[None]:
+        """What is replaced or deleted in the block leaves no byte in the file."""
+        self.db.execute("PRAGMA secure_delete = ON")
+        try:
+            yield
+            self.checkpoint()
+        finally:
+            self.db.execute("PRAGMA secure_delete = OFF")
+
     def head(self, origin_row: int) -> int:
         """The highest number in an origin's log; 0 when it is empty."""
         found = self.db.execute("SELECT max(n) FROM log WHERE origin = ?", (origin_row,)).fetchone()[0]

@@ -1,5 +1,7 @@
 """What the write-up reads and writes: sessions that changed, their items in order, sections and their origin."""
 
+from typing import Final
+
 import msgspec
 
 from afterword.domain.digest import Digest
@@ -9,6 +11,9 @@ from afterword.domain.segments import Member
 from afterword.redact.text import Redacted, stored
 from afterword.store.ledger import registers, sessions
 from afterword.store.ledger.ledger import Ledger, RecordKind, unpack
+
+PLAIN: Final = ("session", "made_of", "engine", "items", "day", "time", "harness", "project", "origin", "withdrawn_by")
+"""What is ours in these records: a person's own patterns must not break it."""
 
 
 class DigestRecord(msgspec.Struct, frozen=True):
@@ -122,6 +127,12 @@ def section(ledger: Ledger, key: SegmentKey) -> tuple[registers.Register, Sectio
     """A section register by its key."""
     found = registers.get(ledger, RecordKind.SECTION, key)
     return (found, found.read(SectionRecord)) if found else None
+
+
+def is_placed(ledger: Ledger, key: SegmentKey, rev: int) -> bool:
+    """Whether this revision of a section is known to stand whole in a note."""
+    found = ledger.db.execute("SELECT 1 FROM placed WHERE key = ? AND rev = ?", (key, rev)).fetchone()
+    return found is not None
 
 
 def unplaced(ledger: Ledger) -> list[tuple[registers.Register, SectionRecord]]:

@@ -1,6 +1,8 @@
 """Conversations: what transcripts say of them, and who owns the items that several of them hold."""
 
+import re
 from collections.abc import Sequence
+from typing import Final
 
 import msgspec
 
@@ -8,6 +10,10 @@ from afterword.domain.ids import SessionId, session_id
 from afterword.domain.slugs import project_of
 from afterword.redact.text import Redacted
 from afterword.store.ledger.ledger import Ledger, RecordKind
+
+PLAIN: Final = ("parent", "agent", "spawned_by", "forked_from", "continued_from")
+"""Native ids in the facts: other rows are found by them, so a person's own patterns must not change them."""
+_WHITE = re.compile(r"\s+")
 
 
 class SessionFacts(msgspec.Struct, omit_defaults=True):
@@ -82,6 +88,13 @@ def row_of(ledger: Ledger, harness: str, native: Redacted) -> int:
     """The row of a session, made when it is new; inside a transaction."""
     its_id = session_id(harness, native)
     found = ledger.db.execute("SELECT row FROM session WHERE id = ?", (its_id,)).fetchone()
+    # Newer rules may have masked something in a native id; the session keeps the id of its first sight.
+    found = (
+        found
+        or ledger.db.execute(
+            "SELECT row FROM session WHERE native = ? AND harness = ? ORDER BY row", (native, harness)
+        ).fetchone()
+    )
     if found:
         return int(found[0])
     row = ledger.db.execute(
@@ -106,6 +119,11 @@ def set_facts(ledger: Ledger, row: int, facts: Redacted) -> bool:
     ledger.db.execute("UPDATE session SET facts = ?, rev = ? WHERE row = ?", (facts, rev + 1, row))
     ledger.number(RecordKind.SESSION, row, rev + 1)
     return True
+
+
+def title_of(prompt: Redacted) -> str:
+    """What a session without a title of its own is called by: the beginning of a prompt."""
+    return _WHITE.sub(" ", prompt).strip()[:120]
 
 
 def facts_of(ledger: Ledger, row: int) -> SessionFacts:

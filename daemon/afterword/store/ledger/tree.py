@@ -3,6 +3,8 @@
 A rewind writes nothing: the next prompt hangs itself from an earlier row. So among sibling prompts of one parent
 only the last typed one is live, with everything below it. Other branch points (parallel tools, progress rows) have
 no second prompt and stay whole. A *turn* is a prompt with everything below it down to the next prompts.
+
+In logs that say so, each line is a turn of its own, and what lives is the way from the root to the last line.
 """
 
 from typing import Literal, NamedTuple
@@ -19,7 +21,9 @@ class Placed(NamedTuple):
     dead: bool
     repeated: bool
     rewound: list[int]
-    """Turns that this prompt rewinds, with all turns below them."""
+    """Turns that this line rewinds, with all turns below them."""
+    revived: list[int]
+    """Turns that were rewound and that this line goes on from."""
 
 
 class Tree:
@@ -35,7 +39,14 @@ class Tree:
         self._db.execute("DELETE FROM node WHERE source = ?", (self._source,))
         self._db.execute("DELETE FROM turn WHERE source = ?", (self._source,))
 
-    def place(self, node: str, parent: str | None, pos: int, prompt: Literal["typed", "queued"] | None) -> Placed:
+    def place(
+        self,
+        node: str,
+        parent: str | None,
+        pos: int,
+        prompt: Literal["typed", "queued"] | None,
+        path: Literal["next", "jump"] | None = None,
+    ) -> Placed:
         """Put a line into the tree and say what follows from it."""
         its_node = self._number(node)
         known = self._db.execute(
@@ -43,14 +54,25 @@ class Tree:
         ).fetchone()
         if known:
             turn = known[1]
-            return Placed(turn, self._dead(turn), known[0] != pos, [])
+            return Placed(turn, self._dead(turn), known[0] != pos, [], [])
         above = self._db.execute(
             "SELECT node, turn FROM node WHERE source = ? AND node = ?",
             (self._source, self._number(parent)) if parent else (self._source, None),
         ).fetchone()
         turn = above[1] if above else None
         rewound: list[int] = []
-        if prompt:
+        revived: list[int] = []
+        if path:
+            if path == "jump" and parent and not above:
+                # The line it hangs from was lost: nobody says that something was undone.
+                turn = self._last()
+            elif path == "jump":
+                rewound, revived = self._walk(turn)
+            turn = self._db.execute(
+                "INSERT INTO turn (source, parent_node, parent_turn, dead) VALUES (?, ?, ?, 0)",
+                (self._source, above[0] if above else None, turn),
+            ).lastrowid
+        elif prompt:
             parent_node = above[0] if above else None
             if prompt == "typed" and parent_node is not None:
                 rewound = self._rewind(parent_node)
@@ -60,7 +82,7 @@ class Tree:
                 (self._source, parent_node, turn, dead),
             ).lastrowid
         self._db.execute("INSERT INTO node VALUES (?, ?, ?, ?)", (self._source, its_node, pos, turn))
-        return Placed(turn, self._dead(turn), False, rewound)
+        return Placed(turn, self._dead(turn), False, rewound, revived)
 
     def message(self, node: str, at: int) -> int:
         """Where a message stands: where it was seen first, or `at` when it is new or was cut off."""
@@ -101,6 +123,35 @@ class Tree:
             self._db.execute("UPDATE turn SET dead = 1 WHERE row = ?", (turn,))
             todo += self._db.execute("SELECT row FROM turn WHERE parent_turn = ? AND dead = 0", (turn,)).fetchall()
         return rewound
+
+    def _last(self) -> int | None:
+        """The turn of the last line, where each line is one: the end of the way that lives."""
+        found = self._db.execute("SELECT row FROM turn WHERE +source = ? ORDER BY row DESC LIMIT 1", (self._source,))
+        row: tuple[int] | None = found.fetchone()
+        return row[0] if row else None
+
+    def _walk(self, end: int | None) -> tuple[list[int], list[int]]:
+        """Let the way from the root to turn `end` live instead of the one to the last line, from where they part.
+
+        Returns:
+            The turns that died, and those that live again.
+        """
+        revived = []
+        while end is not None and self._dead(end):
+            revived.append(end)
+            end = self._above(end)
+        rewound = []
+        step = self._last()
+        while step is not None and step != end:
+            rewound.append(step)
+            step = self._above(step)
+        for rows, dead in ((rewound, 1), (revived, 0)):
+            self._db.executemany("UPDATE turn SET dead = ? WHERE row = ?", [(dead, row) for row in rows])
+        return rewound, revived
+
+    def _above(self, turn: int) -> int | None:
+        above: int | None = self._db.execute("SELECT parent_turn FROM turn WHERE row = ?", (turn,)).fetchone()[0]
+        return above
 
     def _dead(self, turn: int | None) -> bool:
         if turn is None:
