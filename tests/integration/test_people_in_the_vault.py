@@ -169,7 +169,7 @@ def test_a_file_that_cannot_be_written_keeps_no_other_from_it(home: Home) -> Non
     assert "File name too long" in said["vault_problem"]
     assert "> [!warning] Retracted" in other.read_text()
     assert "never-print" not in catalogue(home)
-    assert "File name too long" in home.json("compile", **NOW)["vault_problem"]
+    assert "File name too long" in home.json("compile", code=1, **NOW)["vault_problem"]
     aside.rename(path)
     assert home.json("compile", **NOW)["vault_problem"] is None
     assert "> [!warning] Retracted" in path.read_text()

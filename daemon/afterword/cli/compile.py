@@ -50,7 +50,8 @@ def compile_(
         say_json("compile", done)
     else:
         _tell(done)
-    return Exit.FAILED if any(day["state"] == "failed" for day in done["days"]) else Exit.DONE
+    failed = any(day["state"] == "failed" for day in done["days"]) or done["vault_problem"]
+    return Exit.FAILED if failed else Exit.DONE
 
 
 def _tell(done: dict[str, Any]) -> None:
