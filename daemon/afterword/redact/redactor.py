@@ -13,8 +13,9 @@ from afterword.redact.engines import Search, pick
 from afterword.redact.exits import Tally
 from afterword.redact.finding import Span, byte_spans, merged, rule_spans, widened
 from afterword.redact.judge import MARKER
+from afterword.redact.marking import _TOKEN, mark
 from afterword.redact.rules import RULES, RULES_VERSION
-from afterword.redact.text import _TOKEN, Redacted, mark
+from afterword.redact.text import Redacted
 
 Json: TypeAlias = "str | int | float | bool | Mapping[str, Json] | Sequence[Json] | None"
 GROWTH = 5
