@@ -146,7 +146,8 @@ def _beside(words: tuple[str, ...]) -> Rule:
     """`login: admin / value`."""
     return Rule(
         "password",
-        rf"{_any(words)}[ \t]{{0,4}}(?::|：|=|-)?[ \t]{{0,4}}(?:(?:with|as|is|ist|mit|als|con|avec|com|za|как|est)[ \t]{{1,2}})?"
+        rf"{_any(words)}[ \t]{{0,4}}(?::|：|=|-)?[ \t]{{0,4}}"
+        r"(?:(?:with|as|is|ist|mit|als|con|avec|com|za|как|est)[ \t]{1,2})?"
         rf"[A-Za-z0-9_.@+\-]{{2,40}}(?:[ \t]{{0,3}}[/:|][ \t]{{0,3}}|[ \t]{{1,3}})({_BARE_HEAD})",
         _starts(words),
         1,

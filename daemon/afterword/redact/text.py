@@ -8,8 +8,8 @@ from typing import Final, Self
 class Redacted(str):
     """Text that went through the redactor.
 
-    Only the redactor makes one (`marking`); what `str` methods return is plain `str` again, because a join or a slice can
-    bring two harmless halves together and has to be redacted anew.
+    Only the redactor makes one (`marking`); what `str` methods return is plain `str` again, because a join or a slice
+    can bring two harmless halves together and has to be redacted anew.
     """
 
     __slots__ = ()
