@@ -21,6 +21,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "status": ("afterword.cli.state:status", "One screen: what runs, what is pending, how much there is."),
     "doctor": ("afterword.cli.state:doctor", "Every known trouble with its fix."),
     "mcp": ("afterword.cli.mcp:mcp", "Answer an agent's searches over MCP (stdio)."),
+    "agents": ("afterword.cli.agents:agents", "Wire Afterword into the agents on this machine."),
     "service": ("afterword.cli.service:service", "The daemon as a service of this system."),
     "config": ("afterword.cli.state:config", "The settings in force and where they come from."),
     "version": ("afterword.cli.state:version", "Which version this is."),

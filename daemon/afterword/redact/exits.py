@@ -71,6 +71,12 @@ EXITS: Final[tuple[Exit, ...]] = (
     Exit("api", "redacted", ("afterword.serve.door",), "answers of the loopback door"),
     Exit("mcp", "redacted", ("afterword.serve.mcp",), "answers to an agent over MCP"),
     Exit("service-manager", "numbers", ("afterword.serve.notify",), "ready, alive, stopping"),
+    Exit(
+        "agent-settings",
+        "numbers",
+        ("afterword.app.wiring",),
+        "our programs' paths, into agents' settings; what was put in",
+    ),
     Exit("unit", "numbers", ("afterword.cli.service",), "paths of ours in a unit for the service manager"),
     Exit("opener", "redacted", ("afterword.cli.open",), "an obsidian:// address given to the system's opener"),
     Exit("terminal", "redacted", ("afterword.cli",), "results and messages for a person"),
