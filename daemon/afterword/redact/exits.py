@@ -77,7 +77,12 @@ EXITS: Final[tuple[Exit, ...]] = (
         ("afterword.app.wiring",),
         "our programs' paths, into agents' settings; what was put in",
     ),
-    Exit("unit", "numbers", ("afterword.cli.service",), "paths of ours in a unit for the service manager"),
+    Exit(
+        "unit",
+        "numbers",
+        ("afterword.cli.service", "afterword.app.service"),
+        "paths of ours in a unit for the service manager",
+    ),
     Exit("opener", "redacted", ("afterword.cli.open",), "an obsidian:// address given to the system's opener"),
     Exit("terminal", "redacted", ("afterword.cli",), "results and messages for a person"),
     Exit("json-output", "redacted", ("afterword.cli",), "results for a script"),
