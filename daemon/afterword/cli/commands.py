@@ -17,6 +17,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "show": ("afterword.cli.look:show", "One session whole."),
     "blame": ("afterword.cli.past:blame", "Which sessions touched a file, and what was decided there."),
     "again": ("afterword.cli.past:again", "What was done about the same error before."),
+    "recall": ("afterword.cli.recall:recall", "What a session in this folder begins with."),
     "open": ("afterword.cli.open:open_", "Open in Obsidian where a result was written up."),
     "status": ("afterword.cli.state:status", "One screen: what runs, what is pending, how much there is."),
     "doctor": ("afterword.cli.state:doctor", "Every known trouble with its fix."),
