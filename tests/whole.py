@@ -160,6 +160,11 @@ class Whole:
                 Planted(self.canaries, entry.name).store(folder)
                 shutil.copytree(folder, self.home.path, dirs_exist_ok=True)
         (self.project / ".git").mkdir(parents=True)
+        key = self.canaries.token("settings")
+        (self.home.path / ".claude/settings.json").write_text(json.dumps({"env": {"ANTHROPIC_API_KEY": key}}))
+        (self.home.path / ".codex/config.toml").write_text(
+            f'[mcp_servers.x]\ncommand = "x"\nenv = {{ KEY = "{key}" }}\n'
+        )
         rng = random.Random(3)
         first = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
@@ -261,6 +266,13 @@ class Whole:
                 ):  # fmt: skip
                     answer = await client.call_tool("search", given)
                     answers.extend(content.text for content in answer.content)
+                for tool, given in (
+                    ("show", {"id": self.stories[0].session}), ("show", {"id": token}), ("blame", {"path": token}),
+                    ("recall", {"folder": str(self.project)}), ("blame", {"path": "README.md", "reads": True}),
+                    ("again", {"error": "E   timeout"}), ("again", {"error": f"timeout at {token}"}),
+                ):  # fmt: skip
+                    answer = await client.call_tool(tool, given)
+                    answers.extend(content.text for content in answer.content)
                 answer = await client.call_tool(token, {})
                 answers.extend(content.text for content in answer.content)
 
@@ -272,23 +284,31 @@ class Whole:
     def commands(self) -> None:
         """Every other command, in words and as JSON, where all is well and where it is not."""
         token = self.canaries.token("typed")
+        full = self.path / f"full-{token}"
+        full.mkdir()
+        (full / "a").write_text("")
         shown = [row["id"] for row in self.home.json("search", "harbour", "export", "-n", "500")["results"]]
         natives = [session.session for session in self.stories]
         for words in (
-            ("show", natives[0], "--all"), ("show", natives[1]), ("show", self.plain.session, "--json"),
+            ("show", natives[0], "--all"), ("show", self.plain.session, "--json"),
             *(("show", native, "--json") for native in self.samples()),
             ("search", "root cause"), ("search", "--semantic", "why does the export fail", "--json"),
-            ("search", "--exact", "lesson learned", "-n", "50", "--json"), ("search", "job*", "-n", "100"),
+            ("search", "--exact", "lesson learned", "-n", "50", "--json"),
             ("search", token), ("search", f'"{token}"', "--json"),
             ("search", "--since", token, "x"), ("search", f"--{token}"),
             ("status",), ("status", "--json"), ("sources",), ("sources", "--json"), ("doctor",), ("doctor", "--json"),
-            ("doctor", "--fingerprint"), ("doctor", "--fingerprint", "--explain"), ("config", "show"),
-            ("config", "show", "--json"), ("config", "set", f"vault.{token}", "x"), ("version",), ("lint",),
+            ("doctor", "--fingerprint", "--explain"), ("config", "show", "--json"),
+            ("config", "set", f"vault.{token}", "x"), ("lint",),
+            ("recall", str(self.project)), ("recall", str(self.project), "--json"), ("blame", "README.md", "--reads"),
+            ("blame", "README.md", "--json"), ("blame", token),
+            ("again", "E   timeout"), ("again", "timeout", "--json"),
+            ("again", f"timeout at {token}"),
+            ("agents", "install"), ("agents", "status", "--json"), ("agents", "uninstall"),
             ("index",), ("compile", "--all", "--json"), ("compile", "--all", "--dry-run"), ("service", "print"),
             ("open", shown[0]), ("open", shown[0], "--print", "--json"), ("open", token), ("show", token), (token,),
             ("sources", "--explain", str(self.stories[1].path(self.home.path))),
             ("sources", "--explain", str(self.stories[0].path(self.home.path)), "--json"),
-            ("ingest", "--harness", token), ("init", str(self.path / token / "none" / "x" / "\0".strip("\0"))),
+            ("ingest", "--harness", token), ("init", str(full)),
             ("up", "--once", "--settle", token), ("ingest", "--config", str(self.path / token)),
         ):  # fmt: skip
             self.say(*words)
@@ -433,7 +453,7 @@ class Whole:
 
     @staticmethod
     def wait(until: Callable[[], bool]) -> None:
-        end = time.monotonic() + 60
+        end = time.monotonic() + 120
         while not until():
             assert time.monotonic() < end, "it never came"
             time.sleep(0.05)
