@@ -10,13 +10,14 @@ from afterword.app.articles import LedgerArticles
 from afterword.app.compiling import Compiling, Tended
 from afterword.app.config import Config, day_starts_at_min
 from afterword.app.ended import ended
+from afterword.app.engines import Engines
 from afterword.app.indexing import Indexing
 from afterword.app.reading import redactor, where
 from afterword.app.ready import Ready
+from afterword.app.spending import RUNNING
 from afterword.capture.database import Reach
 from afterword.capture.parts import Limits
 from afterword.capture.sweep import Capture, Progress, Sum
-from afterword.compile.extractive import Extractive
 from afterword.compile.flush import Flush
 from afterword.domain.clock import Clock, Zones, clock_from
 from afterword.domain.settings import duration_us, size_bytes
@@ -66,11 +67,13 @@ class Program:
         self.vault = config.vault
         card = read_card(self.vault) if self.vault else None
         self.zones = Zones(setup.settle_zone(ledger, self.redactor, card), day_starts_at_min(settings))
+        self.engines = Engines(config, env, ledger, self.redactor, self.clock, self.zones)
         self.flush = Flush(
             ledger,
             self.redactor,
-            Extractive(),
+            self.engines.extractive,
             self.zones,
+            choose=self.engines.choose,
             gap_us=duration_us(settings.segment.gap),
             settle_us=self.settle_us,
         )
@@ -79,7 +82,7 @@ class Program:
         self.index = Indexing(config, ledger, self.redactor, LedgerArticles(ledger, self.zones))
         self.nearness = self.index.nearness()
         self.compiling = Compiling(
-            config, ledger, self.redactor, Extractive(), self.zones, self.clock, nearness=self.nearness
+            config, ledger, self.redactor, self.engines, self.zones, self.clock, nearness=self.nearness
         )
 
     def ingest(
@@ -128,6 +131,7 @@ class Program:
 
         What hooks said ended is due at once; `settle_us` is for this pass alone.
         """
+        self.engines.until(stop)
         with ended(self, stop) as rows:
             made = self.flush.run(
                 self.clock(),
@@ -149,6 +153,19 @@ class Program:
         if today or (self.compiling.nightly_due() and self._calm()):
             return self.compiling.some(today=today, stop=stop)
         return Tended(self.compiling.refresh(), more=False)
+
+    def begin_in_background(self, wake: Callable[[], None]) -> None:
+        """From now on nobody here waits for a model; `wake` is called by another thread when one answered."""
+        self.engines.in_background(wake)
+        with self.ledger.transaction():
+            self.ledger.set_meta(RUNNING, self.engines.name)
+
+    def take_answers(self) -> bool:
+        """Put what a model answered into the ledger; whether there was anything."""
+        if not self.engines.take():
+            return False
+        self.flush.answered()
+        return True
 
     def _calm(self) -> bool:
         last_us = self.ledger.meta("last_capture_us")
