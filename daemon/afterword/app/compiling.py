@@ -159,7 +159,7 @@ class Compiling:
         """
         seen = Seen() if dry else self.look(again=not patient)
         wanted = self._compile.due() if days is None else list(days)
-        self._engines.until(stop)
+        self._engines.begin(stop)
         done = self._compile.run(
             wanted, again=again, dry=dry, choose=self._engines.chooser(engine), on_progress=on_progress, stop=stop
         )

@@ -107,10 +107,10 @@ class Engines:
         """Put the answers that came into the ledger; how many."""
         return self._answers.take() if self._answers else 0
 
-    def until(self, stop: Callable[[], bool]) -> None:
-        """What is asked while an answer is waited for."""
+    def begin(self, stop: Callable[[], bool]) -> None:
+        """A run begins; `stop` is asked while an answer is waited for."""
         if self._answers:
-            self._answers.stop = stop
+            self._answers.begin(stop)
 
     def _with_gemini(self) -> Engine:
         gemini, answers = self._needed()

@@ -1,6 +1,7 @@
 """The composition root: builds the program from its parts, for a writer and for readers."""
 
 import socket
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING
@@ -44,7 +45,16 @@ def machine_name(config: Config) -> str:
 class Program:
     """The parts a writer works with. Make it with `writer`; everything in it is used from one thread."""
 
-    def __init__(self, config: Config, env: Mapping[str, str], ledger: Ledger, *, settle_us: int | None) -> None:
+    def __init__(
+        self,
+        config: Config,
+        env: Mapping[str, str],
+        ledger: Ledger,
+        *,
+        settle_us: int | None,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        """`sleep` waits between two tries of a call to a model."""
         self.config = config
         self.clock: Clock = clock_from(dict(env))
         self.ledger = ledger
@@ -67,7 +77,7 @@ class Program:
         self.vault = config.vault
         card = read_card(self.vault) if self.vault else None
         self.zones = Zones(setup.settle_zone(ledger, self.redactor, card), day_starts_at_min(settings))
-        self.engines = Engines(config, env, ledger, self.redactor, self.clock, self.zones)
+        self.engines = Engines(config, env, ledger, self.redactor, self.clock, self.zones, sleep=sleep)
         self.flush = Flush(
             ledger,
             self.redactor,
@@ -131,7 +141,7 @@ class Program:
 
         What hooks said ended is due at once; `settle_us` is for this pass alone.
         """
-        self.engines.until(stop)
+        self.engines.begin(stop)
         with ended(self, stop) as rows:
             made = self.flush.run(
                 self.clock(),
@@ -192,6 +202,7 @@ def writer(
     command: str,
     *,
     settle_us: int | None = None,
+    sleep: Callable[[float], None] = time.sleep,
     telling: "Callable[[], AbstractContextManager[Tell]]" = _untold,
 ) -> Iterator[Program]:
     """The program with the writer's lock held, and every text under the rules of now.
@@ -202,7 +213,8 @@ def writer(
         Busy: another process writes.
     """
     with writer_lock(config.places.state, command):
-        program = Program(config, env, open_writer(config.places.state, machine_name(config)), settle_us=settle_us)
+        ledger = open_writer(config.places.state, machine_name(config))
+        program = Program(config, env, ledger, settle_us=settle_us, sleep=sleep)
         try:
             if rescrub.due(program):
                 with telling() as tell:

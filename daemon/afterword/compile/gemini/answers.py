@@ -84,11 +84,15 @@ class Answers:
         self._came: queue.SimpleQueue[_Came] = queue.SimpleQueue()
         self._under_way: dict[str, int] = {}
         self._paused = False
-        """Whether this process met a fault that all further questions would meet."""
+        """Whether this run met a fault that all further questions would meet."""
         self.wake: Callable[[], None] | None = None
         """Called by another thread when an answer came; None where answers are waited for."""
-        self.stop: Callable[[], bool] = lambda: False
-        """Asked while an answer is waited for."""
+        self._stop: Callable[[], bool] = lambda: False
+
+    def begin(self, stop: Callable[[], bool]) -> None:
+        """A run begins; `stop` is asked while an answer is waited for."""
+        self._stop = stop
+        self._paused = False
 
     def get(self, question: Question) -> str:
         """The answer, redacted; from the ledger, or asked for now.
@@ -117,7 +121,7 @@ class Answers:
         if self.wake is not None:
             raise Waiting("the model was asked")
         while question.key in self._under_way:
-            if self.stop():
+            if self._stop():
                 raise Waiting("stopped while the model was at it")
             self._take_one(_LOOK_S)
         kept = model_calls.last(self._ledger, question.key)

@@ -29,7 +29,6 @@ _UNSEEN = re.compile(
 )
 _NAMED = re.compile(r"\w*\d\w*")
 _SHARE: Final = 0.3
-_FEW_WORDS: Final = 3
 
 
 def seen(text: str) -> str:
@@ -39,10 +38,22 @@ def seen(text: str) -> str:
 
 def fenced(rows: Iterable[Mapping[str, Any]]) -> str:
     """The rows as JSON lines between two lines that name their content."""
-    lines = [seen(json.dumps(row, ensure_ascii=False, separators=(",", ":"))) for row in rows]
+    lines = [json.dumps(_seen(row), ensure_ascii=False, separators=(",", ":")) for row in rows]
     body = "\n".join(lines)
     name = hashlib.blake2b(body.encode("utf-8", "replace"), digest_size=6).hexdigest()
     return f"=== data {name} ===\n{body}\n=== end of data {name} ==="
+
+
+def _seen(value: Any) -> Any:
+    match value:
+        case str():
+            return seen(value)
+        case Mapping():
+            return {key: _seen(inner) for key, inner in value.items()}
+        case list() | tuple():
+            return [_seen(inner) for inner in value]
+        case _:
+            return value
 
 
 def acceptable(text: str) -> bool:
@@ -65,7 +76,7 @@ class Ground:
         if any(name.casefold() not in self._named for name in _NAMED.findall(text) if len(name) > 1):
             return False
         telling = {word for word in tokens(text) if not is_light(word)}
-        return len(telling) < _FEW_WORDS or len(telling & self._words) >= _SHARE * len(telling)
+        return not telling or len(telling & self._words) >= max(1, _SHARE * len(telling))
 
 
 def off_form(err: Exception) -> ModelFault:
