@@ -1,5 +1,6 @@
 """Days compiled with loopback Gemini: what it does wrong leaves everything as it was, what it does right is kept."""
 
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,10 +8,14 @@ from pathlib import Path
 import pytest
 from gemini_server import GeminiServer, spent_twice
 from gemini_world import DAYS, World, opened, settled_home
+from homes import Home
+from knowledge import later
 
+from afterword.app.linting import examine
 from afterword.domain.articles import LIVE
 from afterword.domain.errors import UserError
 from afterword.store.ledger import articles, model_calls
+from afterword.store.ledger.ledger import unpack
 
 FULL = "2026-06-10"
 
@@ -212,21 +217,21 @@ def test_the_whole_history_three_times(world: World, server: GeminiServer) -> No
         assert world.state() == made
     assert len(server.calls) == asked == len(world.calls())
     assert world.spent().tokens == server.tokens
+    assert examine(world.program.config, world.program.ledger) == []
 
 
 def test_only_what_is_new_in_a_day_is_sent(world: World, server: GeminiServer) -> None:
-    from knowledge import later
-
     assert world.day(FULL, engine="gemini").state == "compiled"
     first = {point["quote"] for row in server.asked()[0].sections for point in row["points"]}
     before = {each.uid: each.article for each in articles.current(world.program.ledger)}
 
-    class At:
-        path = world.home
-
-    later(At, "Why does the outbox repeat mails?", "The root cause is that the outbox marks mails as sent too early."
-          " Decision: the outbox marks a mail after the server took it, because a crash in between repeats nothing."
-          " Lesson learned: mark work as done only after it is done. Next we have to clean the old outbox rows.")  # fmt: skip
+    later(
+        Home(world.home),
+        "Why does the outbox repeat mails?",
+        "The root cause is that the outbox marks mails as sent too early. Decision: the outbox marks a mail after the"
+        " server took it, because a crash in between repeats nothing. Lesson learned: mark work as done only after it"
+        " is done. Next we still have to clean the old outbox rows.",
+    )
     world.program.ingest(thorough=True)
     world.program.write_up(settle_us=0)
     done = world.day(FULL)
@@ -339,16 +344,8 @@ def test_no_secret_leaves_and_none_comes_in(home: Path, server: GeminiServer, mo
     secret = "sk-ant-" + "api03-" + "Zx9Kq2Lm8Np4Rt6Vw1Yb3Cd5Ef7Gh0Jk" * 2
     with opened(home, monkeypatch, server) as world:
         ledger = world.program.ledger
-        # As if rules had been narrower when it was stored.
-        value = ledger.db.execute(
-            "SELECT row, value FROM register WHERE kind = 8 AND value LIKE ?", (f"%{FULL}%",)
-        ).fetchone()
-        changed = value[1].replace('"context":{', f'"context":{{"note":"{secret}",', 1)
-        ledger.db.execute("UPDATE register SET value = ? WHERE row = ?", (changed, value[0]))
-        title = ledger.db.execute("SELECT row, facts FROM session ORDER BY row").fetchall()
-        for row, facts in title:
-            import json
-
+        # As if the rules had been narrower when it was stored.
+        for row, facts in ledger.db.execute("SELECT row, facts FROM session").fetchall():
             said = json.loads(facts) | {"title": f"use {secret}", "title_rank": 9}
             ledger.db.execute("UPDATE session SET facts = ? WHERE row = ?", (json.dumps(said), row))
         assert world.day(FULL, engine="gemini").state == "compiled"
@@ -356,10 +353,10 @@ def test_no_secret_leaves_and_none_comes_in(home: Path, server: GeminiServer, mo
         for call in server.calls:
             assert secret not in str(call.body)
             assert "[redacted:" in call.text
-        for kept in ledger.db.execute("SELECT request, request_packed, reply, reply_packed FROM model_call").fetchall():
-            from afterword.store.ledger.ledger import unpack
-
-            assert secret not in unpack(*kept[:2]) + unpack(*kept[2:])
+        rows = ledger.db.execute("SELECT request, request_packed, reply, reply_packed FROM model_call").fetchall()
+        assert rows
+        for row in rows:
+            assert secret not in unpack(*row[:2]) + unpack(*row[2:])
 
 
 def test_texts_of_calls_are_emptied_after_a_while_and_the_booking_stays(

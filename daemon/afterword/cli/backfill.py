@@ -41,11 +41,11 @@ def backfill(*, only: bool, yes: bool, as_json: bool, config: Config) -> int:
     fields = {"estimate": {**msgspec.to_builtins(takes), "tokens": takes.tokens, "daily_tokens": limit}}
     if not as_json:
         say(f"{amount(takes.days, 'day')} to compile, about {takes.tokens:,} tokens (at most {limit:,} a day).")
-    if only or not takes.days:
+    if only:
         if as_json:
             say_json("backfill", {**fields, "days": []})
         return Exit.DONE
-    if not yes:
+    if takes.days and not yes:
         if as_json or not sys.stdin.isatty():
             raise UsageError("backfill asks before it spends", "say --yes, or look first with --estimate")
         click.confirm("Go on?", abort=True)
