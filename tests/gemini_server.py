@@ -168,7 +168,8 @@ def honest(call: Call) -> Body:
 
 def honest_digest(call: Call) -> Body:
     """A write-up out of the lines' own sentences."""
-    spoken = [row for row in call.rows if row["by"] != "machine" and row["kind"] in ("prompt", "reply")]
+    lines = [row for row in call.rows if "text" in row]
+    spoken = [row for row in lines if row["by"] != "machine" and row["kind"] in ("prompt", "reply")]
     said = [(row["id"], found.strip()) for row in spoken for found in _SENTENCE.findall(row["text"])]
     said = [(ref, sentence) for ref, sentence in said if len(sentence) >= 12]
 
@@ -178,7 +179,7 @@ def honest_digest(call: Call) -> Body:
     def those(words: str, most: int) -> list[Body]:
         return [point(*each) for each in said if re.search(words, each[1], re.IGNORECASE)][:most]
 
-    first = said[0] if said else (call.rows[0]["id"], call.rows[0]["text"][:100])
+    first = said[0] if said else (lines[0]["id"], lines[0]["text"][:100])
     return {
         "context": point(*first),
         "exchanges": [point(*each) for each in said[1:5]],

@@ -136,8 +136,9 @@ def test_too_few_are_asked_for_once_more_and_then_taken_as_thin(
     done = world.day(FULL, engine="gemini")
     assert (done.state, done.reason, len(done.created)) == ("compiled", "thin", amount)
     first, second = server.asked()
-    assert "had a fault" not in first.text
-    assert f"had a fault: {amount} articles, 3 to 7 are wanted" in second.text
+    assert not [row for row in first.rows if "fault" in row]
+    [fault] = [row["fault"] for row in second.rows if "fault" in row]
+    assert fault.startswith(f"{amount} articles, 3 to 7 are wanted")
 
 
 def test_a_fault_that_the_second_round_mends_leaves_no_trace(world: World, server: GeminiServer) -> None:
@@ -322,6 +323,40 @@ def test_without_a_key_gemini_says_what_to_do(home: Path, monkeypatch: pytest.Mo
         assert "GEMINI_API_KEY" in caught.value.hint
         assert world.program.engines.name == "extractive"
         assert world.day(FULL).state == "compiled"
+
+
+def test_what_gemini_wrote_is_never_replaced_without_a_word(
+    home: Path, server: GeminiServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def more(n: int) -> None:
+        later(
+            Home(home),
+            f"Why does the outbox {n} repeat mails?",
+            f"The root cause is that outbox {n} marks mails as sent too early. Decision: outbox {n} marks a mail after"
+            " the server took it. Lesson learned: mark work as done only after it is done, never before that.",
+            name=f"f{n}",
+        )
+        world.program.ingest(thorough=True)
+        world.program.write_up(settle_us=0)
+
+    with opened(home, monkeypatch, server) as world:
+        assert world.day(FULL, engine="gemini").state == "compiled"
+    with opened(home, monkeypatch) as world:  # the key is gone
+        more(1)
+        before = world.files()
+        failed = world.day(FULL)
+        assert (failed.state, "no key for Gemini" in failed.reason) == ("failed", True)
+        assert world.files() == before
+        assert world.day(DAYS[0]).state == "compiled"
+    with opened(
+        home, monkeypatch, server, AFTERWORD_GEMINI_DAILY_TOKENS="20", AFTERWORD_GEMINI_BEYOND="extractive"
+    ) as world:
+        failed = world.day(FULL)
+        assert (failed.state, "tokens are spent" in failed.reason) == ("failed", True)
+        assert world.files().keys() >= before.keys()
+    with opened(home, monkeypatch, AFTERWORD_COMPILE_ENGINE="extractive") as world:  # a person wants it so
+        assert world.day(FULL).state == "compiled"
+        assert {record.engine for _, record in articles.builds(world.program.ledger).values()} == {"extractive"}
 
 
 @pytest.mark.parametrize(("mode", "there"), [(0o600, True), (0o400, True), (0o644, False), (0o640, False)])

@@ -21,7 +21,7 @@ def retry(delay: str) -> dict[str, str]:
         (429, [retry("0.5s")], {}, "busy", 0.5),
         (429, [], {"Retry-After": "7"}, "busy", 7.0),
         (429, [retry("60ms")], {}, "busy", None),  # no form the API has: never taken for 60 seconds, nor for 60
-        (429, [DAY, retry("31s")], {}, "quota", 31.0),
+        (429, [DAY, retry("31s")], {}, "quota", None),
         (429, [retry("36000s")], {}, "quota", 36_000.0),
         (503, [], {}, "busy", None),
         (503, [], {"retry-after": f"{DATE}:20 GMT", "date": f"{DATE}:00 GMT"}, "busy", 20.0),

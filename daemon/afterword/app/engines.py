@@ -62,14 +62,15 @@ class Engines:
 
     def choose(self, day: str, before: str) -> Engine:
         """Who writes a day's segments and articles up: Gemini from the day on from which it is in force, and what it
-        wrote before.
+        wrote before, unless the settings name the extractive engine.
 
         Raises:
             UserError: it is Gemini, and there is no way to it.
         """
-        if self.name == "extractive" or (before != "gemini" and day < self.since()):
+        theirs = before == "gemini" and self._config.settings.compile.engine != "extractive"
+        if not theirs and (self.name == "extractive" or day < self.since()):
             return self.extractive
-        return self._with_gemini()
+        return self._with_gemini(before)
 
     def chooser(self, name: str | None) -> Callable[[str, str], Engine] | None:
         """For a run in which a person named who writes; None where nobody did.
@@ -84,7 +85,7 @@ class Engines:
                 return lambda _day, _before: self.extractive
             case "gemini":
                 self._needed()
-                return lambda _day, _before: self._with_gemini()
+                return lambda _day, before: self._with_gemini(before)
             case _:
                 raise UsageError(f"there is no engine {name!r}", "use gemini or extractive")
 
@@ -112,10 +113,15 @@ class Engines:
         if self._answers:
             self._answers.begin(stop)
 
-    def _with_gemini(self) -> Engine:
+    def _with_gemini(self, before: str) -> Engine:
+        """Gemini, or what is to go on beyond the cap; that never takes the place of what Gemini wrote."""
         gemini, answers = self._needed()
         wanted = self._config.settings.gemini
-        if wanted.beyond == "extractive" and not answers.room(size_bytes(wanted.prompt_max) // 2 + _LARGEST):
+        if (
+            before != gemini.name
+            and wanted.beyond == "extractive"
+            and not answers.room(size_bytes(wanted.prompt_max) // 2 + _LARGEST)
+        ):
             return self.extractive
         return gemini
 

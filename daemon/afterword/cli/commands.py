@@ -16,6 +16,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "lint": ("afterword.cli.lint:lint", "Articles with broken links, doubles, orphans, stale sources."),
     "search": ("afterword.cli.look:search", "Find what was said or done, by exact words and by meaning."),
     "show": ("afterword.cli.look:show", "One session whole."),
+    "blame": ("afterword.cli.past:blame", "Which sessions touched a file, and what was decided there."),
+    "again": ("afterword.cli.past:again", "What was done about the same error before."),
     "open": ("afterword.cli.open:open_", "Open in Obsidian where a result was written up."),
     "status": ("afterword.cli.state:status", "One screen: what runs, what is pending, how much there is."),
     "doctor": ("afterword.cli.state:doctor", "Every known trouble with its fix."),

@@ -141,7 +141,9 @@ def _examine(config: Config, *, as_json: bool) -> int:
         except (AfterwordError, sqlite3.Error) as err:
             unreadable = err
         now_us = clock_from(os.environ)()
-        found = examine(Context(config, ledger, survey(where(config, os.environ, ledger)), now_us, unreadable))
+        found = examine(
+            Context(config, ledger, survey(where(config, os.environ, ledger)), now_us, unreadable, dict(os.environ))
+        )
     worst = any(finding.level == "trouble" for _, finding in found)
     if as_json:
         checks = [
@@ -235,7 +237,7 @@ def version(*, as_json: bool, config: Config) -> None:
     from importlib.metadata import version as version_of
 
     parts: dict[str, str | None] = {"python": platform.python_version(), "sqlite": sqlite3.sqlite_version}
-    for name in ("click", "google-re2", "hyperscan", "msgspec", "watchdog", "zstandard"):
+    for name in ("click", "google-genai", "google-re2", "hyperscan", "msgspec", "watchdog", "zstandard"):
         try:
             parts[name] = version_of(name)
         except PackageNotFoundError:

@@ -121,12 +121,15 @@ class Compile:
             on_progress(done, len(todo))
             now = sections.get(day, ())
             before = built[day][1] if day in built else None
-            engine = (choose or self._choose)(day, before.engine if before else "")
-            stands = before is not None and (not again or (engine.paid and before.engine == engine.name))
-            if not self._changed(day, now, built) and (stands or not again):
+            changed_since = self._changed(day, now, built)
+            if not again and not changed_since:
                 results[day] = DayResult(day, "unchanged")
                 continue
             try:
+                engine = (choose or self._choose)(day, before.engine if before else "")
+                if engine.paid and before is not None and before.engine == engine.name and not changed_since:
+                    results[day] = DayResult(day, "unchanged")
+                    continue
                 record = self._propose(day, now, state.stored, closed, engine, before)
             except Waiting:
                 results[day] = DayResult(day, "waiting", "the model has not answered yet")

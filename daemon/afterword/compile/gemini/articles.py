@@ -149,7 +149,7 @@ def question(piece: CompileInput, model: str, *, alone: bool) -> Question:
         wanted = f"The day has articles already: write none to {piece.most} more."
     else:
         wanted = f"Write {MIN_PER_DAY} to {MAX_PER_DAY} articles."
-    again = f"\nYour first answer had a fault: {seen(piece.fault)}. Answer anew, whole." if piece.fault else ""
+    again = "\nYour first answer had the faults named as `fault`. Answer anew, whole." if piece.fault else ""
     text = f"The day is {piece.day}.\n\n{fenced((*_asides(piece), *rows))}\n\n{wanted}{again}"
     made_of = hashlib.blake2b(
         json.dumps((rows, piece.most, alone, bool(piece.fault))).encode(), digest_size=16
@@ -269,4 +269,5 @@ def _asides(day: CompileInput) -> list[dict[str, Any]]:
         }
         for n, article in enumerate(day.known, 1)
     ]
-    return [*known, *({"retracted": seen(claim)} for claim in day.retracted)]
+    fault = [{"fault": day.fault}] if day.fault else []
+    return [*known, *({"retracted": seen(claim)} for claim in day.retracted), *fault]

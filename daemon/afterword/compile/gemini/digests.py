@@ -104,8 +104,8 @@ def halved(piece: DigestInput) -> list[DigestInput]:
 def question(piece: DigestInput, model: str) -> Question:
     """What a model is asked about a piece of a segment."""
     rows = [_row(f"i{n}", passage) for n, passage in enumerate(_passages(piece), 1)]
-    about = f"Project {seen(piece.project)}, agent {piece.harness}."
-    text = f"{about} {len(rows)} lines.\n\n{fenced(rows)}\n\nWrite it up."
+    about = {"project": piece.project, "agent": piece.harness}
+    text = f"{fenced((about, *rows))}\n\nWrite it up."
     made_of = hashlib.blake2b(json.dumps(rows).encode(), digest_size=16).digest()
     return Question(
         step=STEP,

@@ -98,7 +98,10 @@ def of_status(code: int, details: Any, headers: Mapping[str, str], model: str) -
             "set a current one: `afterword config set gemini.model gemini-3.8-flash`",
             why="model-gone",
         )
-    if code == 429 and (_for_the_day(rows) or (again_s or 0) > _LONG_S):
+    if code == 429 and _for_the_day(rows):
+        # A delay that comes with it is the minute's: it would be too short.
+        return ModelFault("Gemini's quota for the day is used up", why="quota")
+    if code == 429 and (again_s or 0) > _LONG_S:
         return ModelFault("Gemini's quota for the day is used up", why="quota", again_s=again_s)
     if code == 429:
         return ModelFault("Gemini's quota for the minute is used up", why="busy", again_s=again_s)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _TRIES: Final = 4
 _REPLY_MAX: Final = 4_000_000
+_SPARE_S: Final = 5.0
+"""The library gives up a read later than we give up the call, so that a thread left behind ends too."""
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -126,7 +128,7 @@ class Transport:
                     max_output_tokens=request.max_output,
                     temperature=0.2,
                     candidate_count=1,
-                    http_options=types.HttpOptions(timeout=max(1, int(self._deadline_s * 1000))),
+                    http_options=types.HttpOptions(timeout=int((self._deadline_s + _SPARE_S) * 1000)),
                 ),
             )
         except errors.APIError as err:

@@ -327,6 +327,16 @@ def _seventh(db: sqlite3.Connection) -> None:
     _run(db, _V7)
 
 
+_V8 = """
+-- Which files were read or edited, asked by the end of their path.
+CREATE INDEX item_path ON item (path, kind) WHERE path IS NOT NULL AND kind IN (6, 7);
+"""
+
+
+def _eighth(db: sqlite3.Connection) -> None:
+    _run(db, _V8)
+
+
 _V12 = """
 -- What a paid model was asked and what it answered. key names the question, subject the day or segment it was about.
 -- state: asked, answered, failed. Tokens are those the server counted, or (estimated = 1) at most what the call costs,
@@ -363,7 +373,8 @@ def _twelfth(db: sqlite3.Connection) -> None:
 
 
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
-    _first, _second, _third, _fourth, _fifth, _sixth, _seventh, _twelfth
+    _first, _second, _third, _fourth, _fifth, _sixth, _seventh,
+    _eighth, _twelfth,
 )  # fmt: skip
 
 
