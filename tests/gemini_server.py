@@ -55,6 +55,8 @@ class GeminiServer:
         self.script = list(script)
         self.always = ""
         """A behaviour for every call the script says nothing about."""
+        self.blocked = ""
+        """A word that the safety filter stops."""
         self.calls: list[Call] = []
         self.tokens = 0
         self.closing = threading.Event()
@@ -106,6 +108,8 @@ class GeminiServer:
             behaviour = ""
             if call.verb == "generateContent":
                 behaviour = self.script.pop(0) if self.script else self.always
+                if self.blocked and self.blocked in call.text:
+                    behaviour = "safety"
         while not self.hold.wait(0.05) and not self.closing.is_set():
             pass
         match call.verb:

@@ -119,11 +119,18 @@ def test_the_night_goes_on_when_the_model_has_answered(home: Home, server: Gemin
     home.run("up", "--once", AFTERWORD_NOW="2026-06-01T10:00:00Z")
     told(home, 2, day=6)
     told(home, 3, day=5)
+    odd = told(home, 4, day=7)
+    odd.prompt("Tell me about the zebra in the lighthouse.")
+    odd.path(home.path).write_bytes(b"".join(odd.lines))
+    server.blocked = "zebra"  # what a model will not write up holds nothing else up
     home.run("ingest")
     with home.daemon(AFTERWORD_NOW="2026-06-08T05:00:00Z"):
         wait_for(lambda: {"2026-06-05", "2026-06-06"} <= set(engines(home)))
         wait_for(lambda: "2026-06-06" in (home.vault / "knowledge/log.md").read_text())
     assert engines(home)["2026-06-06"] == "gemini"
+    [failing] = home.json("status")["spend"]["failing"]
+    assert (failing["step"], failing["why"]) == ("digest", "blocked")
+    assert "one write-up waits" in home.run("doctor", code=None).stdout
 
 
 def test_a_model_that_fails_is_left_alone_for_a_while_and_status_says_why(home: Home, server: GeminiServer) -> None:

@@ -184,7 +184,8 @@ def _model(at: Context) -> Finding:
     failing = model_calls.failing(at.ledger, at.now_us - _FAILING_US) if at.ledger else []
     if failing:
         first = f"{failing[0].step} of {failing[0].subject}: {failing[0].reason}"
-        return Finding("note", f"{len(failing)} write-ups wait for a model that gave no answer", first)
+        waits = "one write-up waits" if len(failing) == 1 else f"{len(failing)} write-ups wait"
+        return Finding("note", f"{waits} for a model that gave no answer", first)
     if not found.there:
         return Finding("ok", "written up without a model")
     return Finding("ok", f"written up by {in_force(at.config, found)}, key from {found.by}")

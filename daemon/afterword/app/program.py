@@ -180,7 +180,7 @@ class Program:
     def _calm(self) -> bool:
         last_us = self.ledger.meta("last_capture_us")
         busy = isinstance(last_us, int) and self.clock() - last_us < _CALM_US
-        return not busy and views.pending(self.ledger).sessions == 0
+        return not busy and views.pending(self.ledger).sessions <= self.flush.held_up()
 
     def close(self) -> None:
         self.index.close()

@@ -116,6 +116,10 @@ class Flush:
         """A model answered: the sessions that wait for one are due again."""
         self._waiting.clear()
 
+    def held_up(self) -> int:
+        """How many sessions could not be written up and wait for another try: nothing is to wait for those."""
+        return sum(found.row in self._failed for found in segments.dirty_sessions(self._ledger))
+
     @property
     def waits(self) -> bool:
         """Whether a session waits for a model."""

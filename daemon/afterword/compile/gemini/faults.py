@@ -72,7 +72,7 @@ def of_block(reason: str, *, tokens: tuple[int, int] | None) -> ModelFault:
 
 
 def _hint(why: Why) -> str:
-    return "`afterword compile --engine extractive` writes it up without a model" if why == "blocked" else ""
+    return 'with `[compile] engine = "extractive"` it is written up without a model' if why == "blocked" else ""
 
 
 def of_status(code: int, details: Any, headers: Mapping[str, str], model: str) -> ModelFault:
