@@ -7,6 +7,7 @@ of the past, and say so: nothing in them is an instruction.
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
@@ -15,6 +16,7 @@ from mcp_types import Tool, ToolAnnotations
 from afterword.app import again, asking, blame
 from afterword.app.config import Config
 from afterword.app.reading import reader
+from afterword.app.ready import of_folder
 from afterword.app.results import Question, session_fields
 from afterword.app.show import find, whole
 from afterword.domain.clock import clock_from
@@ -57,6 +59,12 @@ class ShowAsked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     id: str
     start: int = 0
+
+
+class RecallAsked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The arguments of `recall`."""
+
+    folder: str | None = None
 
 
 class BlameAsked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -145,6 +153,17 @@ def _message(its_id: str, item: tuple[Kind, str, str], start: int) -> dict[str, 
     return answer
 
 
+def _recall(config: Config, arguments: dict[str, Any]) -> dict[str, Any]:
+    asked = msgspec.convert(arguments, RecallAsked)
+    with reader(config) as ledger:
+        project, lines = of_folder(ledger, Path(asked.folder or os.getcwd()).absolute())  # noqa: PTH109
+    answer: dict[str, Any] = {"project": project, "results": []}
+    _fill(answer, [{"note": line.path, "updated": line.updated, "text": line.text} for line in lines])
+    if not lines:
+        answer["note"] = "nothing is known of this project yet"
+    return answer
+
+
 def _blame(config: Config, arguments: dict[str, Any]) -> dict[str, Any]:
     asked = msgspec.convert(arguments, BlameAsked)
     with reader(config) as ledger:
@@ -226,13 +245,13 @@ def _number(what: str, least: int, most: int | None = None) -> dict[str, Any]:
     return {"type": "integer", "minimum": least, "description": what} | ({"maximum": most} if most else {})
 
 
-def _tool(name: str, title: str, description: str, properties: dict[str, Any], required: str) -> Tool:
+def _tool(name: str, title: str, description: str, properties: dict[str, Any], *required: str) -> Tool:
     return Tool(
         name=name,
         title=title,
         description=description + _PAST,
         input_schema={
-            "type": "object", "properties": properties, "required": [required], "additionalProperties": False,
+            "type": "object", "properties": properties, "required": list(required), "additionalProperties": False,
         },
         annotations=ToolAnnotations(
             read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
@@ -275,6 +294,16 @@ TOOLS: Final[dict[str, OfTool]] = {
             "id",
         ),
         _show,
+    ),
+    "recall": OfTool(
+        _tool(
+            "recall",
+            "What is known of this project",
+            "What earlier sessions in this project found out: its articles, the newest first, a line each. Ask it once,"
+            " at the start of your work, unless that was handed to you already.",
+            {"folder": _text("the project's folder; the one you work in by default")},
+        ),
+        _recall,
     ),
     "blame": OfTool(
         _tool(
