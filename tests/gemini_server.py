@@ -28,6 +28,7 @@ class Call:
 
     def __init__(self, model: str, verb: str, body: Body, key: str) -> None:
         self.model, self.verb, self.body, self.key = model, verb, body, key
+        self.path = self.authorization = ""
 
     @property
     def text(self) -> str:
@@ -97,12 +98,17 @@ class GeminiServer:
         return [call for call in self.calls if call.verb == "generateContent" and call.step == step]
 
     def _post(self, handler: BaseHTTPRequestHandler) -> None:
-        body = json.loads(handler.rfile.read(int(handler.headers["content-length"])))
+        sent = handler.rfile.read(int(handler.headers["content-length"]))
+        if handler.path == "/token":
+            send(handler, 200, {"access_token": "loopback-token", "expires_in": 3600, "token_type": "Bearer"})
+            return
+        body = json.loads(sent)
         found = _MODEL.search(handler.path)
         if not found:
             send(handler, 404, error(404, "NOT_FOUND", "no such method"))
             return
         call = Call(found[2], found[3], body, handler.headers.get("x-goog-api-key", ""))
+        call.path, call.authorization = handler.path, handler.headers.get("authorization", "")
         with self._lock:
             self.calls.append(call)
             behaviour = ""

@@ -2,8 +2,11 @@
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
 from gemini_server import GeminiServer
 
 from afterword.compile.gemini import digests
@@ -126,6 +129,25 @@ def test_nobody_there_is_unreachable() -> None:
     with pytest.raises(ModelFault) as caught:
         Transport(Way("k", url), 10.0, lambda _s: None).ask(ASKED)
     assert caught.value.why == "unreachable"
+
+
+def test_google_cloud_is_asked_with_its_own_credentials(
+    server: GeminiServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    form = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    account = {
+        "type": "service_account", "project_id": "p", "private_key_id": "1", "client_email": "x@p.example",
+        "client_id": "1", "private_key": key.private_bytes(*form).decode(), "token_uri": f"{server.url}/token",
+    }  # fmt: skip
+    path = tmp_path / "account.json"
+    path.write_text(json.dumps(account))
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(path))
+    found = Transport(Way("", server.url, "my-project", "europe-west4"), 30.0).ask(ASKED)
+    assert json.loads(found.text)["decisions"]
+    [call] = server.calls
+    assert "/projects/my-project/locations/europe-west4/publishers/google/models/gemini-3.8-flash:" in call.path
+    assert (call.authorization, call.key) == ("Bearer loopback-token", "")
 
 
 def test_the_estimate_is_more_than_was_counted(server: GeminiServer) -> None:

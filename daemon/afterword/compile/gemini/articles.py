@@ -115,12 +115,15 @@ class _Answer(msgspec.Struct, frozen=True):
 
 def parts(day: CompileInput, bound_bytes: int) -> list[CompileInput]:
     """The day cut at sections, each piece under the bound."""
-    aside = sum(len(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace")) for row in _asides(day))
+    aside = _size_bytes(_asides(day))
+    while day.known and aside > bound_bytes // 3:
+        day = msgspec.structs.replace(day, known=day.known[:-1])  # the least related
+        aside = _size_bytes(_asides(day))
     room = max(2_000, bound_bytes - len(SYSTEM.encode()) - aside - 2_000)
     rows: list[list[SectionText]] = [[]]
     used = 0
     for section in day.sections:
-        size = len(json.dumps(_row("s000", section), ensure_ascii=False).encode("utf-8", "replace")) + 1
+        size = _size_bytes([_row("s000", section)])
         if rows[-1] and used + size > room:
             rows.append([])
             used = 0
@@ -257,6 +260,10 @@ def _row(ref: str, section: SectionText) -> dict[str, Any]:
             {"part": part, "text": seen(point.text), "quote": seen(point.quote)} for part, row in named for point in row
         ],
     }
+
+
+def _size_bytes(rows: Sequence[Mapping[str, Any]]) -> int:
+    return sum(len(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace")) + 1 for row in rows)
 
 
 def _asides(day: CompileInput) -> list[dict[str, Any]]:

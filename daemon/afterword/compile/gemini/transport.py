@@ -65,6 +65,9 @@ class Way(msgspec.Struct, frozen=True):
     def vertex(self) -> bool:
         return bool(self.project)
 
+    def __repr__(self) -> str:
+        return f"Way(vertex={self.vertex})"
+
 
 class Transport:
     """Asks; may be used from several threads at once. `sleep` waits between tries."""
