@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -370,6 +371,39 @@ def test_a_key_file_is_the_owners_alone(home: Path, monkeypatch: pytest.MonkeyPa
         assert ("chmod 600" in found.problem) is not there
         assert "AIza" not in repr(found)
         assert world.program.engines.name == ("gemini" if there else "extractive")
+
+
+def test_a_night_that_failed_is_made_up_for_before_the_next(
+    home: Path, server: GeminiServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def tended(world: World) -> None:
+        """As the daemon goes on when an answer came."""
+        while world.program.tend().waits:
+            assert came.wait(60)
+            came.clear()
+            world.program.take_answers()
+
+    night = {"AFTERWORD_COMPILE_AT": "03:30"}
+    came = threading.Event()
+    with opened(home, monkeypatch, server, AFTERWORD_NOW="2026-06-09T00:00:00Z") as world:
+        assert world.program.engines.since() == "2026-06-09"
+    server.always = "safety"
+    with opened(home, monkeypatch, server, AFTERWORD_NOW="2026-06-12T04:00:00Z", **night) as world:
+        world.program.begin_in_background(came.set)
+        tended(world)
+        assert {day: record.engine for day, (_, record) in articles.builds(world.program.ledger).items()} == {
+            DAYS[0]: "extractive"
+        }
+        assert not world.program.compiling.nightly_due()
+    server.always = ""
+    with opened(home, monkeypatch, server, AFTERWORD_NOW="2026-06-12T04:05:00Z", **night) as world:
+        assert not world.program.compiling.nightly_due()
+    with opened(home, monkeypatch, server, AFTERWORD_NOW="2026-06-12T04:11:00Z", **night) as world:
+        assert world.program.compiling.nightly_due()
+        world.program.begin_in_background(came.set)
+        tended(world)
+        assert sorted(articles.builds(world.program.ledger)) == list(DAYS)
+        assert not world.program.compiling.nightly_due()
 
 
 # What leaves, and what comes back.

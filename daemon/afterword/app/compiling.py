@@ -89,6 +89,8 @@ class Compiling:
         knowledge = settings.vault.knowledge
         self.problems: dict[str, str] = {}
         """What of the vault could not be written last, and why."""
+        self._again_us = min(engines.next_tries_us(), default=0)
+        """When the days that a model did not answer for have another try; 0 when there are none."""
         self._upto = ""
         self._heads: dict[int, int] | None = None
         self._watch = self._sections = self._notes = self._pages = None
@@ -202,10 +204,13 @@ class Compiling:
         return self._ledger.meta(articles.OWED) == 1
 
     def nightly_due(self) -> bool:
-        """Whether the moment of `compile.at` has passed since the last run, also while the machine slept."""
+        """Whether the moment of `compile.at` has passed since the last run, also while the machine slept, or that of
+        another try."""
         if not re.fullmatch(r"[0-2]\d:[0-5]\d", self._at):
             return False
         now_us = self._clock()
+        if 0 < self._again_us <= now_us:
+            return True
         local = self._zones.local(now_us)
         hours, minutes = map(int, self._at.split(":"))
         moment = local.replace(hour=hours, minute=minutes, second=0, microsecond=0)
@@ -234,6 +239,8 @@ class Compiling:
         if stop():
             return Tended(files, more=False)
         self._upto = days[-1] if left else ""
+        now_us = self._clock()
+        self._again_us = min((at_us for at_us in self._engines.next_tries_us() if at_us > now_us), default=0)
         if not (left or today):
             self._remember("nightly_us")
         # What was due is in the log: while that does not grow, nothing new is due.

@@ -16,6 +16,7 @@ from afterword.domain.clock import DAY_US, Clock, Zones
 from afterword.domain.errors import UsageError, UserError
 from afterword.domain.settings import duration_us, size_bytes
 from afterword.redact.redactor import Redactor
+from afterword.store.ledger import model_calls
 from afterword.store.ledger.ledger import Ledger
 
 _SINCE: Final = "gemini_since"
@@ -112,6 +113,11 @@ class Engines:
         """A run begins; `stop` is asked while an answer is waited for."""
         if self._answers:
             self._answers.begin(stop)
+
+    def next_tries_us(self) -> list[int]:
+        """When days that could not be compiled may be asked about again."""
+        failing = model_calls.failing(self._ledger, self._clock() - 2 * DAY_US)
+        return [call.again_us for call in failing if call.step == article_step.STEP]
 
     def _with_gemini(self, before: str) -> Engine:
         """Gemini, or what is to go on beyond the cap; that never takes the place of what Gemini wrote."""

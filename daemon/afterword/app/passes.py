@@ -133,7 +133,8 @@ def compile_days(program: "Program", given: CompileDays, tell: Tell, stop: Calla
         "days": [
             {
                 "note": f"{program.config.settings.vault.daily}/{day.day}.md",
-                "state": day.state,
+                # A run that was stopped while a model was at a day left that as it was.
+                "state": "unchanged" if day.state == "waiting" else day.state,
                 "reason": day.reason or None,
                 "created": named(day.created),
                 "updated": named(day.updated),

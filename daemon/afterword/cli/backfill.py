@@ -70,7 +70,7 @@ def _done(config: Config) -> dict[str, Any]:
 
 def _tell(done: dict[str, Any]) -> None:
     states = [day["state"] for day in done["days"]]
-    say(f"{amount(states.count('compiled'), 'day')} compiled, {states.count('unchanged')} had been before.")
+    say(f"{amount(states.count('compiled'), 'day')} compiled.")
     for day in done["days"]:
-        if day["state"] in ("failed", "waiting"):
+        if day["state"] in ("failed", "unchanged") and day["reason"]:
             say(f"{day['note']}  {day['state']}  ({day['reason']})")
