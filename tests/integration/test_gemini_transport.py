@@ -116,11 +116,12 @@ def test_nothing_takes_longer_than_the_deadline(server: GeminiServer, behaviour:
 
 def test_after_a_hang_the_next_call_is_answered(server: GeminiServer) -> None:
     server.script = ["hang"]
-    transport = Transport(Way("k", server.url), 0.4)
-    with pytest.raises(ModelFault):
-        transport.ask(ASKED)
-    assert Transport(Way("k", server.url), 30.0).ask(ASKED).text
-    assert server.calls
+    transport = Transport(Way("k", server.url), 0.5)
+    while server.script:  # a slow machine gives up before it has asked
+        with pytest.raises(ModelFault):
+            transport.ask(ASKED)
+    assert Transport(Way("k", server.url), 60.0).ask(ASKED).text
+    assert len(server.calls) >= 2
 
 
 def test_nobody_there_is_unreachable() -> None:
