@@ -26,6 +26,7 @@ from typing import Any, Self
 from canaries import Canaries, Planted, sessions
 from catalogue import CATALOGUE
 from decoding import Hit, in_bytes, in_folders, ours
+from gemini_server import GeminiServer
 from homes import Home
 from needles import Needles
 from redact_corpus import negatives
@@ -145,6 +146,7 @@ class Whole:
             self.commands()
             self.question()
             self.hooks()
+            self.model()
             self.crash()
             self.killed()
 
@@ -374,6 +376,18 @@ class Whole:
             env=self.home.env, input=json.dumps(said).encode(), capture_output=True, timeout=30, check=True,
         )  # fmt: skip
         self.said += [("hook-output", done.stdout), ("hook-output", done.stderr)]
+
+    def model(self) -> None:
+        """A paid model writes a session up; what it is sent is looked at, and what it answers is what it was sent."""
+        session = self.stories[5]
+        session.pause(90)
+        session.prompt(f"Then the pump: {self.canaries.text('model: prompt')}")
+        session.reply(f"Decision: the pump stays off. {self.canaries.text('model: reply')}")
+        self.write()
+        with GeminiServer() as server:
+            self.say("up", "--once", "--settle", "0", code=0, **server.env)
+            self.said.append(("model-request", json.dumps([call.body for call in server.calls]).encode()))
+            assert server.calls
 
     def crash(self) -> None:
         """A bug that quotes what it choked on: in a command, in a daemon's step, in a thread."""

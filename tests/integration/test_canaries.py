@@ -29,6 +29,7 @@ SEEN = {
     "context": r"/context/",
     "hook-output": r"said: hook-output",
     "door-question": r"said: door-question",
+    "model-request": r"said: model-request",
     "api": r"said: api",
     "mcp": r"said: mcp",
     "opener": r"said: opener",

@@ -13,6 +13,7 @@ ROOT = Path(afterword.__file__).parent
 WRITES = {
     "write", "write_text", "write_bytes", "writelines", "pwrite", "print", "replace_file", "copyfile", "copytree",
     "copy2", "dump", "mkstemp", "NamedTemporaryFile", "send", "sendall", "sendto", "urlopen", "Popen",
+    "generate_content", "embed_content",
 }  # fmt: skip
 SQL_WRITES = re.compile(r"\s*(INSERT (OR \w+ )?INTO|UPDATE \w+ SET|REPLACE INTO)\b")
 # What leads out of the process: a module that imports one is a way out, or leads none of our texts there.
