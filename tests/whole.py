@@ -379,13 +379,16 @@ class Whole:
 
     def model(self) -> None:
         """A paid model writes a session up; what it is sent is looked at, and what it answers is what it was sent."""
-        session = self.stories[5]
-        session.pause(90)
-        session.prompt(f"Then the pump: {self.canaries.text('model: prompt')}")
-        session.reply(f"Decision: the pump stays off. {self.canaries.text('model: reply')}")
+        session = ClaudeSession(random.Random(7), cwd=str(self.project))
+        session.clock = datetime(2026, 6, 20, 9, tzinfo=UTC)
+        session.prompt(f"The pump fails every third run, find out why. {self.canaries.text('model: prompt')}")
+        session.reply(f"Decision: the pump gets a file of its own, not {self.canaries.text('model: reply')}")
+        self.all.append(session)
         self.write()
         with GeminiServer() as server:
-            self.say("up", "--once", "--settle", "0", code=0, **server.env)
+            # A model writes up what comes from the day on on which its key is there.
+            now = {"AFTERWORD_NOW": "2026-06-20T22:00:00Z"}
+            self.say("up", "--once", "--settle", "0", code=0, **now, **server.env)
             self.said.append(("model-request", json.dumps([call.body for call in server.calls]).encode()))
             assert server.calls
 
