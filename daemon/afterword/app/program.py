@@ -62,6 +62,7 @@ class Program:
                 size_bytes(settings.capture.document_max),
                 Reach(size_bytes(settings.capture.copy_max), config.places.state),
             ),
+            exclude=settings.capture.exclude_projects,
         )
         self.vault = config.vault
         card = read_card(self.vault) if self.vault else None

@@ -322,6 +322,13 @@ class Decoder(Agent, Protocol):
         """The session the file is in at this state; before any line said so, what the file's name says."""
 
 
+class FolderTold(Decoder, Protocol):
+    """A decoder that knows when its logs name the working folder, for what is left out by its folder."""
+
+    def folder_told(self, path: Path) -> str:
+        """`soon`: within the first lines · `elsewhere`: this file tells of sessions whose own files name it."""
+
+
 class Assembler(Decoder, Protocol):
     """A decoder whose messages are spread over lines, or whose lines are out of order: it decodes units of lines.
 

@@ -56,6 +56,11 @@ _TITLE_MAX = 300
 _VERSION_MAX = 40
 
 
+def folder_told(path: Path) -> str:  # noqa: ARG001  # the protocol's
+    """Each line, or the first, names the working folder."""
+    return "soon"
+
+
 def start(path: Path) -> State:
     """The state before the first line; a sub-agent's `.meta.json` is read now."""
     folders = [folder.name for folder in path.parents]
@@ -321,9 +326,11 @@ class _Reading(Struct):
         record, state = self.record, self.state
         facts = Facts(self.session)
         changes: dict[str, str | int] = {}
-        if record.cwd and not known.cwd:
-            known.cwd = True
-            changes["cwd"] = record.cwd
+        if record.cwd:
+            at = self.fingerprint(record.cwd)
+            if at != known.at:
+                known.cwd, known.at = True, at
+                changes["cwd"] = record.cwd
         if record.git_branch:
             branch = self.fingerprint(record.git_branch)
             if branch != known.branch:

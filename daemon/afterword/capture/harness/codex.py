@@ -91,6 +91,11 @@ def sources(root: Path) -> Iterator[Found]:
             yield stores.line_log(entry)
 
 
+def folder_told(path: Path) -> str:
+    """A rollout names the working folder in its first line, the log and the index leave it to the rollouts."""
+    return "elsewhere" if path.name in (_INDEX, _LOG) else "soon"
+
+
 def start(path: Path) -> State:
     """The state before the first line of a rollout or of the index."""
     stem = path.name.removesuffix(".zst").removesuffix(".jsonl").removesuffix(".json")
