@@ -58,7 +58,7 @@ HOME = Path("/home/somebody")
         ("/srv/secret", "", False),
     ],
 )
-def test_patterns(pattern: str, cwd: str, out: bool) -> None:  # noqa: FBT001  # a table
+def test_patterns(pattern: str, cwd: str, out: bool) -> None:  # a table
     assert Exclusions([pattern], HOME).excludes(cwd) is out
 
 
@@ -67,7 +67,7 @@ def test_a_store_that_names_projects_by_a_hash() -> None:
 
     rules = Exclusions(["/srv/secret"], HOME)
     assert rules.excludes(hashlib.sha256(b"/srv/secret").hexdigest())
-    assert rules.excludes(hashlib.md5(b"/srv/secret").hexdigest())  # noqa: S324  # a store's way
+    assert rules.excludes(hashlib.md5(b"/srv/secret").hexdigest())  # a store's way
     assert not rules.excludes(hashlib.sha256(b"/srv/other").hexdigest())
 
 
@@ -88,7 +88,7 @@ def test_a_store_that_names_projects_by_a_hash() -> None:
         ("**/keys\n", "a/b/keys", True),
     ],
 )
-def test_an_ignore_file(tmp_path: Path, text: str, below: str, out: bool) -> None:  # noqa: FBT001  # a table
+def test_an_ignore_file(tmp_path: Path, text: str, below: str, out: bool) -> None:  # a table
     folder = tmp_path / "project" / below
     folder.mkdir(parents=True)
     (tmp_path / "project/.afterwordignore").write_text(text)

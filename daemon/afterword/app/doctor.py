@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from afterword.app import setup
+from afterword.app import excluded, setup
 from afterword.app.config import Config
 from afterword.app.reading import redactor
 from afterword.app.retention import SOON_DAYS, leaving
@@ -98,6 +98,14 @@ def _stores(at: Context) -> Finding:
     later = [view.label for view in present if not view.reads]
     more = f"; not read yet: {', '.join(later)}" if later else ""
     return Finding("ok", "stores: " + ", ".join(v.label for v in present if v.reads) + more)
+
+
+def _excluded(at: Context) -> Finding:
+    said, hint = excluded.words(excluded.stored(at.config, at.ledger)) if at.ledger else ("", "")
+    if said:
+        return Finding("note", said, hint)
+    count = len(at.config.settings.capture.exclude_projects)
+    return Finding("ok", f"nothing is stored of excluded projects ({count} in the settings, and by .afterwordignore)")
 
 
 def _retention(at: Context) -> Finding:
@@ -197,6 +205,7 @@ CHECKS: tuple[tuple[str, Callable[[Context], Finding]], ...] = (
     ("ledger", _ledger),
     ("vault", _vault),
     ("stores", _stores),
+    ("excluded", _excluded),
     ("formats", _formats),
     ("retention", _retention),
     ("full text", _text),

@@ -76,7 +76,7 @@ class Program:
             settle_us=self.settle_us,
         )
         self.notes = DailyNotes(self.vault, settings.vault.daily, ledger, self.redactor) if self.vault else None
-        self.ready = Ready(config.places.state, ledger, self.redactor)
+        self.ready = Ready(config.places.state, ledger, self.redactor, self.capture.exclusions.excludes)
         self.index = Indexing(config, ledger, self.redactor, LedgerArticles(ledger, self.zones))
         self.nearness = self.index.nearness()
         self.compiling = Compiling(
@@ -111,7 +111,11 @@ class Program:
 
     def note_watching(self, modes: Mapping[str, str]) -> None:
         """Remember how each root is watched, for `status`."""
-        changed = {f"watch:{self.redactor.redact(root)}": self.redactor.redact(mode) for root, mode in modes.items()}
+        changed = {
+            f"watch:{self.redactor.redact(root)}": self.redactor.redact(mode)
+            for root, mode in modes.items()
+            if not self.capture.exclusions.excludes(root)
+        }
         if all(self.ledger.meta(key) == mode for key, mode in changed.items()):
             return
         with self.ledger.transaction():

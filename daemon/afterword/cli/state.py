@@ -49,6 +49,7 @@ def status(*, as_json: bool, config: Config) -> None:
         ("last capture", found["last_capture"] or "never"),
         ("last compile", found["last_compile"] or "never"),
         ("pending", waits),
+        *([("excluded", _excluded(found["excluded"]))] if found["excluded"] else []),
         *([("in question", _vanished(found["in_question"]))] if found["in_question"] else []),
         *([("jobs", f"{found['jobs']['waiting']} waiting")] if found["jobs"]["waiting"] else []),
         *(("failed job", f"{job['name']}: {job['error']}") for job in found["jobs"]["failed"][:1]),
@@ -56,6 +57,12 @@ def status(*, as_json: bool, config: Config) -> None:
         ("semantic index", _index(found["index"])),
     ]
     table(rows)
+
+
+def _excluded(found: list[dict[str, Any]]) -> str:
+    from afterword.app.excluded import words
+
+    return "; ".join(words(found))
 
 
 def _vanished(paths: list[str]) -> str:

@@ -160,11 +160,11 @@ def open_writer(state: Path, machine_name: str) -> Ledger:
     if not path.exists():
         os.close(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600))
     db = _connect(path.as_uri())
+    db.execute(_TIDY)
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA synchronous = NORMAL")
     db.execute("PRAGMA cache_size = -32768")
     db.execute("PRAGMA temp_store = MEMORY")
-    db.execute(_TIDY)
     schema.migrate(db)
     ledger = Ledger(db, path)
     if not ledger.hash_key:
