@@ -31,7 +31,8 @@ def folders(entry: Entry, home: Path) -> tuple[str, ...]:
     found = {
         text
         for row in whole.ledger.db.execute(
-            "SELECT DISTINCT coalesce(nullif(json_extract(facts, '$.cwd'), ''), json_extract(facts, '$.folder')) FROM session"
+            "SELECT DISTINCT coalesce(nullif(json_extract(facts, '$.cwd'), ''), json_extract(facts, '$.folder'))"
+            " FROM session"
         )
         for text in row
         if text

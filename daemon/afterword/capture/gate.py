@@ -123,7 +123,7 @@ class Gate:
 
     def admits(self, harness: str, agent: Agent, found: Found, fingerprint: Fingerprint, *, quiet: bool) -> bool:
         """Whether a file may be read now. One that says nothing of its folder yet, and will, waits until it does or is
-        quiet.
+        quiet, where anything is left out at all.
 
         Raises:
             OSError, Unreadable: it cannot be looked into.
@@ -140,7 +140,7 @@ class Gate:
             self._remembered.flush()
             return False
         soon = any(head.speaks and not head.folder for head in heads) and told(agent, found.path) == "soon"
-        if soon and not quiet:
+        if soon and not quiet and self.exclusions.active:
             return False
         self._heads[key] = heads
         self._let_in(harness, {native for head in heads for native in head.sessions})
