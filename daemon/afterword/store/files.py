@@ -24,14 +24,15 @@ def sync_folder(path: Path) -> None:
         os.close(fd)
 
 
-def replace(path: Path, data: bytes, mode: int = 0o600) -> None:
+def replace(path: Path, data: bytes, mode: int = 0o600, *, keep: bool = True) -> None:
     """Replace a file whole: after a crash there is the old one or the new one, never a part.
 
-    The mode of an existing file is kept. Symlinks are resolved first, so that the link stays a link.
+    The mode of an existing file is kept, unless `keep` says otherwise. Symlinks are resolved first, so that the link
+    stays a link.
     """
     path = path.resolve()
     with contextlib.suppress(FileNotFoundError):
-        mode = path.stat().st_mode & 0o7777
+        mode = path.stat().st_mode & 0o7777 if keep else mode
     temporary = _beside(path, data, mode)
     try:
         faults.hit("atomic.rename")
