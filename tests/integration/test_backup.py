@@ -1,5 +1,6 @@
 """Backup and restore, rehearsed on the real program: one moment of the ledger, a new origin, nothing doubled."""
 
+import contextlib
 import json
 import os
 import random
@@ -41,7 +42,7 @@ def talk(home: Home, seed: int, *prompts: str) -> ClaudeSession:
 
 
 def ledger(home: Home, query: str) -> list[tuple[object, ...]]:
-    with sqlite3.connect(home.state / "ledger.db") as db:
+    with contextlib.closing(sqlite3.connect(home.state / "ledger.db")) as db:
         return db.execute(query).fetchall()
 
 
@@ -268,7 +269,7 @@ def test_two_at_once(tmp_path: Path) -> None:
 
 def test_what_a_restored_job_table_asked_for_is_not_done(tmp_path: Path) -> None:
     home = demo(tmp_path / "home")
-    with sqlite3.connect(home.state / "ledger.db") as db:
+    with contextlib.closing(sqlite3.connect(home.state / "ledger.db")) as db, db:
         db.execute("INSERT INTO job (id, name, arguments, created_us) VALUES ('x', 'ingest', '{}', 1)")
     backup = home.json("backup", **NOW)["file"]
     home.run("restore", backup, "--yes", **NOW)

@@ -46,9 +46,8 @@ def told(tmp_path: Path) -> tuple[Home, ClaudeSession]:
     session = ClaudeSession(random.Random(1), cwd=str(home.path / "work/orchard-api"))
     session.prompt(f"The export fails, see {home.path}/work/orchard-api/log.txt; ask jane.doe@example.com about it")
     session.command("echo hi && make test", f"{HOSTILE}\nline two\nline three", failed=True)
-    session.reply(
-        f"The cause is a race. We decided to use a lock file because it survives.\n\n```python\nx = '<b>'\n```\n{HOSTILE}"
-    )
+    decided = "The cause is a race. We decided to use a lock file because it survives."
+    session.reply(f"{decided}\n\n```python\nx = '<b>'\n```\n{HOSTILE}")
     session.prompt("booking number BOOK-12345 is mine")
     session.reply(f"Set `KEY={SECRET}` in the shell.")
     path = session.path(home.path)

@@ -22,7 +22,7 @@ WHO = Identity("/home/mkowalska", ("mkowalska",), ("Marta Kowalska",), ("thinkpa
         ("mkowalska@thinkpad-marta.lan:~$", "[email]:~$"),
         ("Author: Marta Kowalska <marta.k+git@example.co.uk>", "Author: [name] <[email]>"),
         ("git clone git@example.com:x/y", "git clone git@example.com:x/y"),
-        ("MKOWALSKA_HOME=1", "MKOWALSKA_HOME=1"),
+        ("MKOWALSKA_HOME=1 mkowalskas", "[user]_HOME=1 mkowalskas"),
         ("the user mkowalska's files", "the user [user]'s files"),
         ("thinkpad-marta is slow", "[host] is slow"),
         ("@decorator and x@y and a@b.c", "@decorator and x@y and a@b.c"),

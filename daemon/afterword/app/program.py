@@ -1,5 +1,6 @@
 """The composition root: builds the program from its parts, for a writer and for readers."""
 
+import logging
 import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
@@ -22,6 +23,7 @@ from afterword.domain.clock import Clock, Zones, clock_from
 from afterword.domain.settings import duration_us, size_bytes
 from afterword.domain.slugs import slug
 from afterword.redact.logs import install
+from afterword.store import privacy
 from afterword.store.fulltext import FullText
 from afterword.store.ledger import views
 from afterword.store.ledger.ledger import Ledger, open_writer
@@ -30,6 +32,8 @@ from afterword.store.notes import DailyNotes, read_card
 
 if TYPE_CHECKING:
     from afterword.app.passes import Tell
+
+_log = logging.getLogger(__name__)
 
 _CALM_US = 60_000_000
 """How long nothing was taken in before days are compiled."""
@@ -190,6 +194,9 @@ def writer(
         Busy: another process writes.
     """
     with writer_lock(config.places.state, command):
+        mended = privacy.mend(privacy.loose(config.places.state))
+        if mended:
+            _log.warning("files of ours could be read by others and were mended", extra={"count": mended})
         program = Program(config, env, open_writer(config.places.state, machine_name(config)), settle_us=settle_us)
         try:
             if rescrub.due(program):

@@ -62,6 +62,7 @@ EXITS: Final[tuple[Exit, ...]] = (
     Exit("backup", "redacted", ("afterword.store.backup_file",), "a copy of the ledger, packed"),
     Exit("restore", "redacted", ("afterword.app.backing",), "a backup of the ledger, put in its place"),
     Exit("share", "redacted", ("afterword.app.share",), "a session for somebody else, as a page or Markdown"),
+    Exit("private-file", "numbers", ("afterword.store.privacy",), "an empty file, for a database to be made in"),
     Exit("lock", "numbers", ("afterword.store.lock",), "the owner's process number and command"),
     Exit("door-card", "numbers", ("afterword.store.doorfile",), "the door's port, process number and token"),
     # The one row of foreign words without redaction: the hook knows no rules and must be quick. A spool file holds four

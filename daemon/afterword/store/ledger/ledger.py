@@ -2,7 +2,6 @@
 
 import contextlib
 import hmac
-import os
 import sqlite3
 from collections.abc import Iterator
 from enum import IntEnum
@@ -16,6 +15,7 @@ from afterword.redact.text import Redacted, stored
 from afterword.store import faults
 from afterword.store.files import private_folder
 from afterword.store.ledger import schema
+from afterword.store.privacy import private_file
 
 FILE = "ledger.db"
 _PACK_FROM_BYTES = 512
@@ -157,9 +157,7 @@ def open_writer(state: Path, machine_name: str) -> Ledger:
     """Open the ledger to write, making or migrating it. The caller holds the writer's lock."""
     private_folder(state)
     path = state / FILE
-    if not path.exists():
-        os.close(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600))
-    db = _connect(path.as_uri())
+    db = _connect(private_file(path).as_uri())
     db.execute(_TIDY)
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA synchronous = NORMAL")
