@@ -211,3 +211,5 @@ def test_the_sample_history_can_be_shared(tmp_path: Path) -> None:
     target = Path(os.environ.get("AFTERWORD_TEST_SHARED", tmp_path / "demo.html"))
     done = home.run("share", found, "--html", str(target), "--force", "--json")
     assert json.loads(done.stdout)["messages"] > 3
+    # The history is another machine's, of somebody else's name.
+    assert "maya" not in target.read_text("utf-8").lower()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from afterword.domain.personal import Identity, Personal
+from afterword.domain.personal import Identity, Personal, owner_of
 
 WHO = Identity("/home/mkowalska", ("mkowalska",), ("Marta Kowalska",), ("thinkpad-marta.lan", "thinkpad-marta"))
 
@@ -42,6 +42,21 @@ def test_names_that_are_words_stay() -> None:
         "root runs the build on a laptop, see ~/x and al"
     )
     assert personal.counts == {"home folder": 1}
+
+
+@pytest.mark.parametrize(
+    ("folder", "owner"),
+    [
+        ("/home/maya/src/api", "maya"),
+        ("/Users/Jane.Doe", "Jane.Doe"),
+        (r"C:\Users\jane\src", "jane"),
+        ("/srv/api", ""),
+        ("", ""),
+        ("/data/home/maya", ""),
+    ],
+)
+def test_whose_home_it_is(folder: str, owner: str) -> None:
+    assert owner_of(folder) == owner
 
 
 def test_counted_by_kind() -> None:

@@ -16,7 +16,7 @@ from afterword.domain.errors import NothingFound
 from afterword.domain.escape import plain, plain_lines
 from afterword.domain.ids import SegmentKey
 from afterword.domain.items import Kind, SaidBy
-from afterword.domain.personal import Identity, Personal
+from afterword.domain.personal import Identity, Personal, owner_of
 from afterword.domain.section_edits import laid_over
 from afterword.domain.sections import texts_of
 from afterword.redact.exits import leave
@@ -99,6 +99,9 @@ def compose(config: Config, ledger: Ledger, prefix: str, who: Identity) -> Share
     """
     found = whole(ledger, find(ledger, prefix))
     zones = zones_of(config, ledger)
+    # A session may be another machine's, where the same person goes by another name.
+    owner = owner_of(found.session.facts.root or found.session.facts.cwd)
+    who = msgspec.structs.replace(who, users=(*who.users, owner)) if owner else who
     own, personal = redactor(config), Personal(who)
     kept: Counter[str] = Counter()
 

@@ -25,6 +25,12 @@ _COMMON: Final = frozenset((
 _NAME_MIN: Final = 3
 
 
+def owner_of(folder: str) -> str:
+    """The user whose home folder a folder lies in; "" when it lies in none."""
+    found = _HOMES.match(folder)
+    return re.split(r"[/\\]", found[0])[-1] if found else ""
+
+
 class Identity(msgspec.Struct, frozen=True):
     """Who shares: the home folder, and names of the user, the person, and the machine."""
 
