@@ -327,6 +327,16 @@ def _seventh(db: sqlite3.Connection) -> None:
     _run(db, _V7)
 
 
+_V8 = """
+-- Which files were read or edited, asked by the end of their path.
+CREATE INDEX item_path ON item (path, kind) WHERE path IS NOT NULL AND kind IN (6, 7);
+"""
+
+
+def _eighth(db: sqlite3.Connection) -> None:
+    _run(db, _V8)
+
+
 _V10 = """
 -- Sessions that are left out (keyed hash of harness and native id), and the sources that were read past lines of them:
 -- those are read again when the session is let in.
@@ -347,7 +357,8 @@ def _tenth(db: sqlite3.Connection) -> None:
 
 
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
-    _first, _second, _third, _fourth, _fifth, _sixth, _seventh, _tenth
+    _first, _second, _third, _fourth, _fifth, _sixth, _seventh,
+    _eighth, _tenth,
 )  # fmt: skip
 
 
