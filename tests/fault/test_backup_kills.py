@@ -46,6 +46,10 @@ def test_a_killed_backup_is_absent_or_whole(tmp_path: Path) -> None:
         # Where it was to be is known, so that `forget` looks there.
         with sqlite3.connect(home.state / "ledger.db") as db:
             assert db.execute("SELECT count(*) FROM backup WHERE path = ?", (str(target),)).fetchone() == (1,)
+        # The next writer takes away what was left, which may hold what is to be forgotten.
+        home.run("ingest", "--harness", "pi", **NOW)
+        assert [path.name for path in tmp_path.iterdir() if path.name.endswith(".tmp")] == []
+        assert not list(home.state.glob(".copy-*"))
         target.unlink(missing_ok=True)
         home.run("backup", str(target), **NOW)
         assert not list(home.state.glob(".copy-*"))

@@ -16,7 +16,7 @@ from afterword.domain.clock import Clock, format_rfc3339
 from afterword.domain.errors import AfterwordError, Busy, DataError, UserError
 from afterword.redact.redactor import Redactor
 from afterword.store import backup_file, faults, lock
-from afterword.store.backup_file import About, Progress, Written
+from afterword.store.backup_file import ASIDE, About, Progress, Written
 from afterword.store.files import private_folder, sync_folder
 from afterword.store.ledger import backups, rescrub, restored, schema, views
 from afterword.store.ledger.backups import Backup
@@ -25,7 +25,6 @@ from afterword.store.ledger.ledger import FILE, Ledger, open_beside, open_reader
 _log = logging.getLogger(__name__)
 
 _OURS: Final = re.compile(r"ledger-\d{8}T\d{6}Z(?:-\d+)?\.db\.zst")
-_ASIDE: Final = f"{FILE}.before-restore"
 VERSION: Final = 1
 
 
@@ -193,7 +192,6 @@ def put_back(config: Config, plain: Path, tell: Progress) -> str:
     """
     state = config.places.state
     with lock.writer_lock(state, "restore"):
-        tidy(state)
         origin = restored.renew(plain, lambda done, all_: tell("renew", done, all_))
         present = state / FILE
         if present.exists() and _still(config, present):
@@ -204,14 +202,15 @@ def put_back(config: Config, plain: Path, tell: Progress) -> str:
         for suffix in ("-wal", "-shm"):
             present.with_name(FILE + suffix).unlink(missing_ok=True)
         faults.hit("restore.ready")
+        (state / ASIDE).unlink(missing_ok=True)
         with contextlib.suppress(FileNotFoundError):
-            os.link(present, state / _ASIDE)
+            os.link(present, state / ASIDE)
         faults.hit("restore.aside")
         plain.replace(present)
         sync_folder(state)
         faults.hit("restore.placed")
         open_writer(state, machine_name(config)).close()
-        tidy(state)
+        (state / ASIDE).unlink(missing_ok=True)
     return origin
 
 
@@ -241,11 +240,6 @@ def _still(config: Config, present: Path) -> bool:
 
 def _held() -> Busy:
     return Busy("another command has the ledger open", "close it (an agent's `afterword mcp` too), then try again")
-
-
-def tidy(state: Path) -> None:
-    """Take away what a killed restore left. The caller holds the writer's lock."""
-    (state / _ASIDE).unlink(missing_ok=True)
 
 
 def room_for(state: Path, size: int) -> None:

@@ -4,6 +4,7 @@ import logging
 import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from afterword.app import rescrub, setup
@@ -23,9 +24,9 @@ from afterword.domain.clock import Clock, Zones, clock_from
 from afterword.domain.settings import duration_us, size_bytes
 from afterword.domain.slugs import slug
 from afterword.redact.logs import install
-from afterword.store import privacy
+from afterword.store import backup_file, privacy
 from afterword.store.fulltext import FullText
-from afterword.store.ledger import views
+from afterword.store.ledger import backups, views
 from afterword.store.ledger.ledger import Ledger, open_writer
 from afterword.store.lock import writer_lock
 from afterword.store.notes import DailyNotes, read_card
@@ -197,7 +198,9 @@ def writer(
         mended = privacy.mend(privacy.loose(config.places.state))
         if mended:
             _log.warning("files of ours could be read by others and were mended", extra={"count": mended})
-        program = Program(config, env, open_writer(config.places.state, machine_name(config)), settle_us=settle_us)
+        ledger = open_writer(config.places.state, machine_name(config))
+        backup_file.sweep(config.places.state, [Path(one.path) for one in backups.every(ledger) if not one.sha256])
+        program = Program(config, env, ledger, settle_us=settle_us)
         try:
             if rescrub.due(program):
                 with telling() as tell:

@@ -10,6 +10,7 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Final, cast
 
@@ -17,9 +18,7 @@ import msgspec
 
 from afterword.capture import document
 from afterword.capture.exclusion import Exclusions
-from afterword.capture.tail.content import opened
-from afterword.capture.tail.lines import Batch, Line, read
-from afterword.capture.tail.prefix import PrefixHash
+from afterword.capture.tail.content import Content, opened
 from afterword.domain.events import (
     Agent,
     Assembler,
@@ -30,6 +29,7 @@ from afterword.domain.events import (
     Found,
     Item,
     PartsReader,
+    SideLogs,
     Unreadable,
 )
 from afterword.store.ledger import left_out, sessions, sources
@@ -37,6 +37,7 @@ from afterword.store.ledger.ledger import Ledger
 
 _HEAD_BYTES: Final = 4 << 20
 _HEAD_LINES: Final = 400
+_PIECE_BYTES: Final = 64 << 10
 _UNIT_LINES: Final = 40
 _LINES_AFTER: Final = 3
 """Lines looked at behind the one that names the folder: what a session was forked from may follow it."""
@@ -122,13 +123,13 @@ class Gate:
         return (harness, path) in self._heads
 
     def admits(self, harness: str, agent: Agent, found: Found, fingerprint: Fingerprint, *, quiet: bool) -> bool:
-        """Whether a file may be read now. One that says nothing of its folder yet, and will, waits until it does or is
-        quiet, where anything is left out at all.
+        """Whether a file may be read now. Where anything is left out at all, one that says nothing of its folder yet
+        waits until it does or is quiet.
 
         Raises:
             OSError, Unreadable: it cannot be looked into.
         """
-        if found.reader == "sqlite" or told(agent, found.path) == "elsewhere":
+        if found.reader == "sqlite" or tells_of_others(agent, found.path):
             return True  # it holds conversations of many projects; each is looked at by itself
         key = harness, found.path
         heads = self._heads.get(key)
@@ -139,8 +140,8 @@ class Gate:
             self._out.update((harness, native) for head in heads for native in head.sessions)
             self._remembered.flush()
             return False
-        soon = any(head.speaks and not head.folder for head in heads) and told(agent, found.path) == "soon"
-        if soon and not quiet and self.exclusions.active:
+        unsaid = any(head.speaks and not (head.folder or head.name) for head in heads)
+        if unsaid and not quiet and self.exclusions.active:
             return False
         self._heads[key] = heads
         self._let_in(harness, {native for head in heads for native in head.sessions})
@@ -242,7 +243,7 @@ class Gate:
             return self._look_into(harness, cast("PartsReader", agent), found, fingerprint)
         head = Head()
         left = _LINES_AFTER
-        for events in _beginning(cast("Decoder", agent), found.path, self._ledger.hash_key, fingerprint):
+        for events in _beginning(cast("Decoder", agent), found.path, fingerprint):
             left -= bool(head.folder)
             head.notice(events)
             if not left:
@@ -325,29 +326,30 @@ class Passing:
                 raise Shut(still)
 
 
-def told(agent: Agent, path: Path) -> str:
-    """When a line log names the folder of its sessions: `soon`, `elsewhere`, or nothing is known of it."""
-    said = getattr(agent, "folder_told", None)
-    return str(said(path)) if said else ""
+def tells_of_others(agent: Agent, path: Path) -> bool:
+    """Whether a line log tells of sessions that have files of their own."""
+    return hasattr(agent, "tells_of_others") and cast("SideLogs", agent).tells_of_others(path)
 
 
-def _beginning(decoder: Decoder, path: Path, key: bytes, fingerprint: Fingerprint) -> Iterator[Sequence[Decoded]]:
+def _beginning(decoder: Decoder, path: Path, fingerprint: Fingerprint) -> Iterator[Sequence[Decoded]]:
     """What the first lines of a log give, line by line."""
     state = decoder.start(path)
-    lines = 0
     with opened(path) as content:
-        for batch in read(content, PrefixHash(key)):
-            if not isinstance(batch, Batch):
-                return
-            whole = [line.data for line in batch.lines if isinstance(line, Line) and line.data.strip()]
-            if hasattr(decoder, "decode_unit"):
-                unit = cast("Assembler", decoder).decode_unit(whole[:_UNIT_LINES], state, fingerprint)
-                yield [event for _, events in unit for event in events]
-                return
-            for data in whole:
-                yield decoder.decode(data, state, fingerprint)
-                lines += 1
-                if lines >= _HEAD_LINES:
-                    return
-            if batch.mark.offset >= _HEAD_BYTES:
-                return
+        lines = islice(_first_lines(content), _HEAD_LINES)
+        if hasattr(decoder, "decode_unit"):
+            unit = cast("Assembler", decoder).decode_unit(list(islice(lines, _UNIT_LINES)), state, fingerprint)
+            yield [event for _, events in unit for event in events]
+            return
+        for data in lines:
+            yield decoder.decode(data, state, fingerprint)
+
+
+def _first_lines(content: Content) -> Iterator[bytes]:
+    """Complete lines from the start on, read in small pieces: most often the first one is enough."""
+    content.seek(0)
+    pending = b""
+    left = _HEAD_BYTES
+    while left > 0 and (chunk := content.read(_PIECE_BYTES)):
+        left -= len(chunk)
+        *whole, pending = (pending + chunk).split(b"\n")
+        yield from (line for line in whole if line and not line.isspace())

@@ -20,7 +20,7 @@ from afterword.capture import database, document
 from afterword.capture.gate import Gate, Shut
 from afterword.capture.linelog import Tools
 from afterword.capture.taking import Recall, Taking, print_of
-from afterword.domain.events import Database, Found, Opened, Part, PartsReader, Unreadable
+from afterword.domain.events import Database, Facts, Found, Opened, Part, PartsReader, Unreadable
 from afterword.redact.text import Redacted
 from afterword.store.ledger import sources
 from afterword.store.ledger.ledger import Ledger
@@ -311,8 +311,12 @@ class _Reading:
             taking = Taking(
                 tools, at, known, changed_us=now.mtime_ns // 1000 if part.changed_us is None else part.changed_us
             )
+            placed = False
             for record in _theirs(self.reader.events(self.opened, part, tools.fingerprint)):
+                placed = placed or any(isinstance(event, Facts) and (event.cwd or event.folder) for event in record)
                 taking.record(record)
+            if not placed and self._may_say_more(part, now):
+                raise Shut(lambda: False, waiting=True)
             new = taking.close()
             version = self._plain(part.version or self._version(taking.prints))
             sources.save_part(tools.ledger, at.row, version, taking.generation)
@@ -320,6 +324,14 @@ class _Reading:
                 raise _Changed
         self.recall.keep(at.row, taking.generation, bytes(taking.prints))
         return new
+
+    def _may_say_more(self, part: Part, now: Checkpoint) -> bool:
+        """Whether a conversation that does not say where it is held is so young that it may do so yet, where anything
+        is left out at all."""
+        changed_us = now.mtime_ns // 1000 if part.changed_us is None else part.changed_us
+        young = self.tools.clock() - changed_us < self.tools.quiet_us
+        talk = not part.name.startswith(".")
+        return talk and young and self.gate is not None and self.gate.exclusions.active
 
     def _print(self, part: Part) -> str:
         """What stands for the version of a conversation that its reader gives none: all that its reading gives."""

@@ -16,7 +16,7 @@ import msgspec
 
 from afterword.capture import database, linelog, parts
 from afterword.capture.exclusion import Exclusions
-from afterword.capture.gate import Gate, Passing, told
+from afterword.capture.gate import Gate, Passing, tells_of_others
 from afterword.capture.harness import table
 from afterword.capture.tail.compare import resume
 from afterword.capture.tail.content import PACKED, log_name, opened
@@ -255,7 +255,7 @@ class Capture:
         return self._ledger.keyed_hash(text.encode("utf-8", "surrogatepass"), 8).hex()
 
     def _passing(self, harness: str, found: Found, row: int) -> Passing:
-        elsewhere = found.reader == "lines" and told(self._agents[harness], found.path) == "elsewhere"
+        elsewhere = found.reader == "lines" and tells_of_others(self._agents[harness], found.path)
         return Passing(self._gate, harness, row, patient=elsewhere, wait=elsewhere and not self._rests(found.path))
 
     def _rests(self, path: Path) -> bool:

@@ -322,11 +322,11 @@ class Decoder(Agent, Protocol):
         """The session the file is in at this state; before any line said so, what the file's name says."""
 
 
-class FolderTold(Decoder, Protocol):
-    """A decoder that knows when its logs name the working folder, for what is left out by its folder."""
+class SideLogs(Decoder, Protocol):
+    """A decoder some of whose logs tell of sessions that have files of their own elsewhere."""
 
-    def folder_told(self, path: Path) -> str:
-        """`soon`: within the first lines · `elsewhere`: this file tells of sessions whose own files name it."""
+    def tells_of_others(self, path: Path) -> bool:
+        """Whether this file is one of them: what a session is left out by is said in its own file."""
 
 
 class Assembler(Decoder, Protocol):

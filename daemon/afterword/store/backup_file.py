@@ -6,13 +6,14 @@ The copy is an ordinary ledger; what it is (schema, rules, origin, date, counts)
 
 import contextlib
 import fcntl
+import glob
 import hashlib
 import os
 import shutil
 import sqlite3
 import struct
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -21,12 +22,14 @@ import zstandard
 
 from afterword.domain.errors import Busy, DataError, UserError
 from afterword.store import faults
-from afterword.store.files import private_folder, sync_folder
+from afterword.store.files import private_folder, sweep_temporaries, sync_folder
 from afterword.store.ledger import schema
 from afterword.store.ledger.ledger import FILE
 
 FOLDER: Final = "backups"
 FACT: Final = "backup"
+ASIDE: Final = f"{FILE}.before-restore"
+"""The second name of the ledger that a restore replaces, until the new one could be opened."""
 _LOCK: Final = "backup.lock"
 _WORK: Final = ".copy-"
 _PAGES: Final = 2048
@@ -72,6 +75,32 @@ def workroom(state: Path) -> Iterator[Path]:
     Raises:
         Busy: another backup or restore is at work.
     """
+    with _alone(state):
+        _sweep(state)
+        with tempfile.TemporaryDirectory(dir=state, prefix=_WORK) as folder:
+            yield Path(folder)
+
+
+def sweep(state: Path, unfinished: Iterable[Path]) -> None:
+    """Take away what killed backups and restores left, which may hold what is to be forgotten: copies in the state
+    folder, and halves beside the places of `unfinished` ones. Not while one is at work. The caller holds the writer's
+    lock."""
+    (state / ASIDE).unlink(missing_ok=True)
+    with contextlib.suppress(Busy), _alone(state):
+        _sweep(state)
+        for path in unfinished:
+            for half in path.parent.glob(f".{glob.escape(path.name)}.*.afterword.tmp"):
+                half.unlink(missing_ok=True)
+
+
+def _sweep(state: Path) -> None:
+    for left in state.glob(f"{_WORK}*"):
+        shutil.rmtree(left, ignore_errors=True)
+    sweep_temporaries(state / FOLDER)
+
+
+@contextlib.contextmanager
+def _alone(state: Path) -> Iterator[None]:
     private_folder(state)
     fd = os.open(state / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
@@ -79,10 +108,7 @@ def workroom(state: Path) -> Iterator[Path]:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as err:
             raise Busy("another backup or restore is at work", "wait for it") from err
-        for left in state.glob(f"{_WORK}*"):
-            shutil.rmtree(left, ignore_errors=True)
-        with tempfile.TemporaryDirectory(dir=state, prefix=_WORK) as folder:
-            yield Path(folder)
+        yield
     finally:
         os.close(fd)
 

@@ -56,11 +56,6 @@ _TITLE_MAX = 300
 _VERSION_MAX = 40
 
 
-def folder_told(path: Path) -> str:  # noqa: ARG001  # the protocol's
-    """Each line, or the first, names the working folder."""
-    return "soon"
-
-
 def start(path: Path) -> State:
     """The state before the first line; a sub-agent's `.meta.json` is read now."""
     folders = [folder.name for folder in path.parents]

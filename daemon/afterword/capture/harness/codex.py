@@ -91,9 +91,9 @@ def sources(root: Path) -> Iterator[Found]:
             yield stores.line_log(entry)
 
 
-def folder_told(path: Path) -> str:
-    """A rollout names the working folder in its first line, the log and the index leave it to the rollouts."""
-    return "elsewhere" if path.name in (_INDEX, _LOG) else "soon"
+def tells_of_others(path: Path) -> bool:
+    """Whether this is the log or the index, whose sessions have rollouts of their own."""
+    return path.name in (_INDEX, _LOG)
 
 
 def start(path: Path) -> State:

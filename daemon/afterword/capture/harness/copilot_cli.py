@@ -76,11 +76,6 @@ def sources(root: Path) -> Iterator[Found]:
     return copilot_stores.sources(root)
 
 
-def folder_told(path: Path) -> str:  # noqa: ARG001  # the protocol's
-    """Each line, or the first, names the working folder."""
-    return "soon"
-
-
 def start(path: Path) -> State:
     """The state before the first line of a log."""
     return State(session=copilot_stores.session_of(path))

@@ -67,11 +67,6 @@ def _named_by(path: str) -> str:
     return path.replace("\\", "/").rpartition("/")[2].removesuffix(".jsonl").rpartition("_")[2]
 
 
-def folder_told(path: Path) -> str:  # noqa: ARG001  # the protocol's
-    """Each line, or the first, names the working folder."""
-    return "soon"
-
-
 def start(path: Path) -> State:
     """The state before the first line of a file."""
     return State(session=_named_by(path.name))

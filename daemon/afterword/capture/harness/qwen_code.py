@@ -75,11 +75,6 @@ def sources(root: Path) -> Iterator[Found]:
     return qwen_stores.sources(root)
 
 
-def folder_told(path: Path) -> str:  # noqa: ARG001  # the protocol's
-    """Each line, or the first, names the working folder."""
-    return "soon"
-
-
 def start(path: Path) -> State:
     """The state before the first line of a file."""
     by = qwen_stores.spawned(path)
