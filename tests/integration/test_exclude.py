@@ -360,3 +360,28 @@ def test_the_setting_can_be_set(tmp_path: Path, value: str) -> None:
     home = Home(tmp_path)
     home.run("config", "set", "capture.exclude_projects", value)
     assert home.json("config", "show")["settings"]["capture"]["exclude_projects"] == [value]
+
+
+def test_a_conversation_in_a_database_waits_for_its_folder(tmp_path: Path) -> None:
+    (entry,) = [each for each in CATALOGUE if each.name == "cursor"]
+    entry.lay_out(tmp_path)
+    young = Reading(tmp_path, 1_745_000_001_000_000, env=entry.variables(tmp_path), exclude=("elsewhere",))
+    for _ in range(2):
+        young.sweep()
+    natives = {row[0] for row in young.ledger.db.execute("SELECT native FROM session")}
+    assert "7e100000-0000-4000-8000-000000000001" in natives  # it says where it is held
+    assert "7e100000-0000-4000-8000-000000000009" not in natives  # may still say it
+    young.now_us = YEARS_US
+    young.sweep()
+    assert "7e100000-0000-4000-8000-000000000009" in {
+        row[0] for row in young.ledger.db.execute("SELECT native FROM session")
+    }
+    young.close()
+    # Where nothing is left out, nothing waits.
+    plain = Reading(tmp_path / "again", 1_745_000_001_000_000, env=entry.variables(tmp_path / "again"))
+    entry.lay_out(tmp_path / "again")
+    plain.sweep()
+    assert "7e100000-0000-4000-8000-000000000009" in {
+        row[0] for row in plain.ledger.db.execute("SELECT native FROM session")
+    }
+    plain.close()

@@ -281,6 +281,7 @@ class Passing:
         self._source = source
         self._patient = patient
         self._wait = wait
+        self._strict = gate.knows_any_out(harness)
 
     def __call__(self, ledger: Ledger, events: Sequence[Decoded], pos: int) -> Sequence[Decoded]:
         """The events of the line at `pos` that may go on; inside a transaction.
@@ -299,7 +300,7 @@ class Passing:
         for event in events:
             if isinstance(event, Facts) and (event.cwd or event.parent or event.forked_from or event.continued_from):
                 self._facts(event)
-        if not gate.knows_any_out(self._harness):
+        if not self._strict:
             return events
         kept = []
         for event in events:
