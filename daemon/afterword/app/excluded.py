@@ -1,5 +1,6 @@
 """What is stored of projects that are left out by now: it stays until somebody says otherwise."""
 
+import shlex
 from collections import Counter
 from typing import Any
 
@@ -32,6 +33,6 @@ def words(found: list[dict[str, Any]]) -> tuple[str, str]:
     count = sum(row["sessions"] for row in found)
     amount = "one session of an excluded project is" if count == 1 else f"{count:,} sessions of excluded projects are"
     names = [row["project"] for row in found]
-    commands = ", ".join(f"`afterword forget --project {name}`" for name in names[:3])
+    commands = ", ".join(f"`afterword forget --project {shlex.quote(name)}`" for name in names[:3])
     more = f", and so on for {len(names) - 3} more" if len(names) > 3 else ""
     return f"{amount} stored from before ({', '.join(names[:5])})", f"{commands}{more} takes them out"

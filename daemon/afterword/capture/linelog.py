@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
@@ -23,6 +23,8 @@ from afterword.store.ledger.ledger import Ledger
 from afterword.store.ledger.sources import Checkpoint, Source
 
 COMMIT_BYTES = 8 << 20
+_SHORT = 200
+_LATELY = 64
 SAID = {"cwd", "folder", "branch", "model", "agent_type"}
 """What a transcript says that a decoder's state holds; the rest of a state is ours."""
 
@@ -43,8 +45,17 @@ class Tools:
     shut: Callable[[os.stat_result, Shut], None] = lambda _found, _why: None
     """Told of a file that is not read further for now, as it looked then."""
 
+    _lately: dict[str, str] = field(default_factory=dict)
+
     def fingerprint(self, text: str) -> str:
-        return self.ledger.keyed_hash(text.encode("utf-8", "surrogatepass"), 8).hex()
+        found = self._lately.get(text)
+        if found is None:
+            found = self.ledger.keyed_hash(text.encode("utf-8", "surrogatepass"), 8).hex()
+            if len(text) <= _SHORT:  # folders and branches, which stand in every line
+                if len(self._lately) >= _LATELY:
+                    self._lately.clear()
+                self._lately[text] = found
+        return found
 
 
 class Kept(msgspec.Struct):
