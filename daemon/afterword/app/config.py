@@ -100,6 +100,13 @@ def _check(settings: Settings, places_of: Mapping[str, str]) -> None:
     for name in ("document_max", "copy_max"):
         at = f"capture.{name}"
         size_bytes(getattr(settings.capture, name), f"{places_of.get(at, at)}: {at}")
+    for name, read in (("deadline", duration_us), ("prompt_max", size_bytes)):
+        at = f"gemini.{name}"
+        if read(getattr(settings.gemini, name), f"{places_of.get(at, at)}: {at}") < 1:
+            raise UsageError(f"{places_of.get(at, at)}: {at} is nothing", "write it like 2m, or 96K")
+    if settings.gemini.vertex and not (settings.gemini.project and settings.gemini.location):
+        at = places_of.get("gemini.vertex", "gemini.vertex")
+        raise UsageError(f"{at}: gemini.vertex needs project and location", "set gemini.project and gemini.location")
     period_us(settings.compile.every, f"{places_of.get('compile.every', 'compile.every')}: compile.every")
     day_starts_at_min(settings, places_of.get("vault.day_starts_at", ""))
 

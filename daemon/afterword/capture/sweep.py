@@ -321,7 +321,7 @@ class Capture:
                 return False
             now = parts.seen(self._ledger, found)
             return parts.changed(now, known.at) and not self._gate.rests(harness, found.path, parts.looks(now))
-        at = found.path.stat()
+        at = found.at or found.path.stat()
         if self._gate.rests(harness, found.path, linelog.looks(at)):
             return False
         if known is None or known.problem or known.authority != found.authority:

@@ -12,6 +12,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "index": ("afterword.cli.index:index", "Bring the index for search by meaning up to date."),
     "sources": ("afterword.cli.look:sources", "Which agents were found and what was read of them."),
     "compile": ("afterword.cli.compile:compile_", "Turn daily notes into articles."),
+    "backfill": ("afterword.cli.backfill:backfill", "Compile the past with Gemini; says first what it takes."),
     "lint": ("afterword.cli.lint:lint", "Articles with broken links, doubles, orphans, stale sources."),
     "search": ("afterword.cli.look:search", "Find what was said or done, by exact words and by meaning."),
     "show": ("afterword.cli.look:show", "One session whole."),

@@ -32,6 +32,8 @@ POINTS = {
     "article.written": "an article's file is written, the ledger not told yet",
     "build.files": "the articles' files are written, index and log are not",
     "build.log": "the log is written, the ledger not told yet",
+    "model.asked": "a call to a model is noted, and not yet made",
+    "model.answered": "a model's answer is in the ledger, nothing was made of it",
     "rescrub.step": "a step of a re-scrub is written, before its COMMIT",
     "rescrub.rows": "every row is re-scrubbed, full text, vault and index are not",
     "rescrub.text": "the full text is re-scrubbed as well, vault and index are not",
