@@ -190,10 +190,10 @@ def _variables(env: Mapping[str, str]) -> list[tuple[str, str, str, str]]:
 
 
 def _convert(raw: dict[str, Any], given: dict[str, str], path: Path, text: str) -> Settings:
-    for name in ("extra", "allow"):
-        value = raw.get("redact", {}).get(name)
+    for section, name in (("redact", "extra"), ("redact", "allow"), ("capture", "exclude_projects")):
+        value = raw.get(section, {}).get(name)
         if isinstance(value, str):
-            raw["redact"][name] = [value]
+            raw[section][name] = [value]
     try:
         return msgspec.convert(raw, Settings)
     except msgspec.ValidationError as err:

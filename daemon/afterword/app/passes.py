@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
+from afterword.app import excluded
 from afterword.compile.engine import Waiting
 from afterword.domain.errors import UsageError
 from afterword.store.ledger.views import counts, pending
@@ -86,6 +87,7 @@ def whole(
         "files": done.files,
         "new": done.new_items,
         "problems": done.problems,
+        "excluded": excluded.stored(program.config, program.ledger),
         "sections": {"made": made, "appended": appended},
         "vault_problem": vault_problem(program),
         "pending": msgspec.to_builtins(pending(program.ledger)),

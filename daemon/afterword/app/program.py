@@ -1,9 +1,11 @@
 """The composition root: builds the program from its parts, for a writer and for readers."""
 
+import logging
 import socket
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from afterword.app import rescrub, setup
@@ -24,14 +26,17 @@ from afterword.domain.clock import Clock, Zones, clock_from
 from afterword.domain.settings import duration_us, size_bytes
 from afterword.domain.slugs import slug
 from afterword.redact.logs import install
+from afterword.store import backup_file, privacy
 from afterword.store.fulltext import FullText
-from afterword.store.ledger import views
+from afterword.store.ledger import backups, views
 from afterword.store.ledger.ledger import Ledger, open_writer
 from afterword.store.lock import writer_lock
 from afterword.store.notes import DailyNotes, read_card
 
 if TYPE_CHECKING:
     from afterword.app.passes import Tell
+
+_log = logging.getLogger(__name__)
 
 _INDEX_BYTES = 16 << 20
 """After how much of a long reading what was read is made searchable: each time costs a merge of the index."""
@@ -75,6 +80,7 @@ class Program:
                 size_bytes(settings.capture.document_max),
                 Reach(size_bytes(settings.capture.copy_max), config.places.state),
             ),
+            exclude=settings.capture.exclude_projects,
         )
         self.vault = config.vault
         card = read_card(self.vault) if self.vault else None
@@ -90,7 +96,7 @@ class Program:
             settle_us=self.settle_us,
         )
         self.notes = DailyNotes(self.vault, settings.vault.daily, ledger, self.redactor) if self.vault else None
-        self.ready = Ready(config.places.state, ledger, self.redactor)
+        self.ready = Ready(config.places.state, ledger, self.redactor, self.capture.exclusions.excludes)
         self.index = Indexing(config, ledger, self.redactor, LedgerArticles(ledger, self.zones))
         self.nearness = self.index.nearness()
         self.compiling = Compiling(
@@ -130,7 +136,11 @@ class Program:
 
     def note_watching(self, modes: Mapping[str, str]) -> None:
         """Remember how each root is watched, for `status`."""
-        changed = {f"watch:{self.redactor.redact(root)}": self.redactor.redact(mode) for root, mode in modes.items()}
+        changed = {
+            f"watch:{self.redactor.redact(root)}": self.redactor.redact(mode)
+            for root, mode in modes.items()
+            if not self.capture.exclusions.excludes(root)
+        }
         if all(self.ledger.meta(key) == mode for key, mode in changed.items()):
             return
         with self.ledger.transaction():
@@ -220,7 +230,11 @@ def writer(
         Busy: another process writes.
     """
     with writer_lock(config.places.state, command):
+        mended = privacy.mend(privacy.loose(config.places.state))
+        if mended:
+            _log.warning("files of ours could be read by others and were mended", extra={"count": mended})
         ledger = open_writer(config.places.state, machine_name(config))
+        backup_file.sweep(config.places.state, [Path(one.path) for one in backups.every(ledger) if not one.sha256])
         program = Program(config, env, ledger, settle_us=settle_us, sleep=sleep)
         try:
             if rescrub.due(program):

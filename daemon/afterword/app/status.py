@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from afterword.app import excluded
 from afterword.app.config import Config
 from afterword.app.indexing import index_status
 from afterword.app.reading import zones_of
@@ -48,6 +49,7 @@ def status(config: Config, env: Mapping[str, str], ledger: Ledger, stores: list[
             ],
         },
         "last_compile": format_rfc3339(compiled_us) if isinstance(compiled_us, int) else None,
+        "excluded": excluded.stored(config, ledger),
         "in_question": [path for _, path, state in article_files.places(ledger) if state == "question"],
         "index": index_status(config, ledger),
         "spend": spend(

@@ -49,6 +49,7 @@ def status(*, as_json: bool, config: Config) -> None:
         ("last capture", found["last_capture"] or "never"),
         ("last compile", found["last_compile"] or "never"),
         ("pending", waits),
+        *([("excluded", _excluded(found["excluded"]))] if found["excluded"] else []),
         ("written up by", _spend(found["spend"])),
         *((("no answer" if n == 0 else ""), _failing(each)) for n, each in enumerate(found["spend"]["failing"][:3])),
         *([("in question", _vanished(found["in_question"]))] if found["in_question"] else []),
@@ -58,6 +59,12 @@ def status(*, as_json: bool, config: Config) -> None:
         ("semantic index", _index(found["index"])),
     ]
     table(rows)
+
+
+def _excluded(found: list[dict[str, Any]]) -> str:
+    from afterword.app.excluded import words
+
+    return "; ".join(words(found))
 
 
 def _spend(found: dict[str, Any]) -> str:

@@ -12,6 +12,7 @@ import click
 
 from afterword.app import passes, setup
 from afterword.app.config import Config, load
+from afterword.app.excluded import words as excluded_words
 from afterword.app.program import Program, machine_name, writer
 from afterword.app.spending import estimate
 from afterword.cli.commands import WATCH, imported
@@ -178,6 +179,9 @@ def _worries(done: dict[str, Any]) -> None:
     """What a person should know beside the result."""
     if done["problems"]:
         note(f"{amount(done['problems'], 'file')} could not be read; `{command_name()} doctor` names them.")
+    said, hint = excluded_words(done.get("excluded", []))
+    if said:
+        note(f"{said[0].upper()}{said[1:]}: {hint}.")
     waiting = done.get("pending", {})
     if done.get("vault_problem"):
         note(f"Notes were not all written: {done['vault_problem']}. Nothing is lost, they are written later.")

@@ -82,6 +82,9 @@ class Capture(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How often all stores are looked at, whatever the watcher says."""
     document_max: str = "256M"
     """A document (a transcript that is one file rewritten whole) over this is named and not read."""
+    exclude_projects: tuple[str, ...] = ()
+    """Projects whose sessions are left out: folders (`~/clients/*`) or names (`secret-*`). `.afterwordignore` in a
+    folder does the same for it."""
     copy_max: str = "1G"
     """A database whose write-ahead log its writer left behind is copied up to this; over it only what is in the
     main file is read."""

@@ -372,9 +372,28 @@ def _twelfth(db: sqlite3.Connection) -> None:
     _run(db, _V12)
 
 
+_V10 = """
+-- Sessions that are left out (keyed hash of harness and native id), and the sources that were read past lines of them:
+-- those are read again when the session is let in.
+CREATE TABLE left_out (session BLOB NOT NULL, source INTEGER NOT NULL, PRIMARY KEY (session, source)) WITHOUT ROWID;
+
+-- Folders that an ignore file left out when they were last there, as keyed hashes.
+CREATE TABLE left_out_folder (folder BLOB PRIMARY KEY) WITHOUT ROWID;
+
+-- Copies of this ledger that we made, where they were put (redacted), and the hash of their bytes.
+CREATE TABLE backup (
+  path TEXT PRIMARY KEY, made_us INTEGER NOT NULL, bytes INTEGER NOT NULL, sha256 TEXT NOT NULL, origin TEXT NOT NULL
+) WITHOUT ROWID;
+"""
+
+
+def _tenth(db: sqlite3.Connection) -> None:
+    _run(db, _V10)
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     _first, _second, _third, _fourth, _fifth, _sixth, _seventh,
-    _eighth, _twelfth,
+    _eighth, _twelfth, _tenth,
 )  # fmt: skip
 
 
