@@ -146,6 +146,7 @@ class Whole:
             self.commands()
             self.question()
             self.hooks()
+            self.taken()
             self.model()
             self.crash()
             self.killed()
@@ -377,6 +378,17 @@ class Whole:
         )  # fmt: skip
         self.said += [("hook-output", done.stdout), ("hook-output", done.stderr)]
 
+    def taken(self) -> None:
+        """What a person takes elsewhere: sessions to share, a backup; and the backup put back."""
+        out = self.path / "out"
+        out.mkdir()
+        for number, session in enumerate(self.stories[:8]):
+            self.say("share", session.session, *(("--html", str(out / f"{number}.html")) if number % 2 else ()), code=0)
+        self.say("share", self.stories[8].session, "--md", str(out / "8.md"), code=0)
+        self.say("backup", str(out / "ledger.db.zst"), code=0)
+        self.say("restore", str(out / "ledger.db.zst"))
+        self.say("restore", str(out / "ledger.db.zst"), "--yes", code=0)
+
     def model(self) -> None:
         """A paid model writes a session up; what it is sent is looked at, and what it answers is what it was sent."""
         session = ClaudeSession(random.Random(7), cwd=str(self.project))
@@ -447,7 +459,7 @@ class Whole:
         stores = {path.name for path in (self.path / "stores").glob("*/*")}
         known = stores | {"src", ".claude", ".codex", ".local", ".config", "Afterword", ".cache"}
         others = [path for path in self.home.path.iterdir() if path.name not in known]
-        return [*ours(self.home), *others, self.path / "tmp"]
+        return [*ours(self.home), *others, self.path / "tmp", *self.path.glob("out")]
 
     def door(self, method: str, path: str, body: Any = None) -> tuple[int, bytes]:
         """A request at the door as any other program makes it."""

@@ -28,6 +28,9 @@ SEEN = {
     "vector-index": r"chroma|index\.db",
     "context": r"/context/",
     "hook-output": r"said: hook-output",
+    "share": r"^out/\d+\.",
+    "backup": r"^out/ledger\.db\.zst item\.",
+    "restore": r"^afterword/ledger\.db item\.",
     "door-question": r"said: door-question",
     "model-request": r"said: model-request",
     "api": r"said: api",
@@ -50,6 +53,7 @@ WITHOUT_TEXT = {
     "lock": "a process number and a command's name",
     "door-card": "a port, a process number and a token",
     "agent-settings": "paths of our programs; an agent's own settings stay in its own file",
+    "private-file": "an empty file",
     "service-manager": "ready, alive, stopping",
     "unit": "paths of ours, as the person's own variables give them",
 }
