@@ -11,7 +11,8 @@ from typing import assert_never
 import msgspec
 
 from afterword.capture.places import Places
-from afterword.capture.project import remembered_root
+from afterword.capture.prepared import Prepare, Ready, ReadyFacts, ReadyItem
+from afterword.capture.project import Looked, look, remembered
 from afterword.domain.clock import DAY_US
 from afterword.domain.events import (
     BadLine,
@@ -33,8 +34,8 @@ from afterword.domain.events import (
 from afterword.domain.ids import ItemId, item_id
 from afterword.domain.items import Kind, SaidBy, Time
 from afterword.redact.redactor import Redactor
-from afterword.redact.text import Redacted
 from afterword.store.ledger import drift, sessions, sources
+from afterword.store.ledger.body import Body
 from afterword.store.ledger.copies import Copies
 from afterword.store.ledger.generations import Generations, Ids
 from afterword.store.ledger.items import NewItem, State, Writer
@@ -94,6 +95,8 @@ class Intake:
         self._facts: dict[int, sessions.SessionFacts] = {}
         self._facts_read: dict[int, bytes] = {}
         self._drift: dict[tuple[str, str], int] = {}
+        self._prepare = Prepare(redactor, ledger)
+        self._before_open: bytes | None = None
         self.new_items = 0
 
     def start_over(self) -> None:
@@ -105,6 +108,17 @@ class Intake:
     def open_unit(self) -> None:
         """What comes now is decoded again, with what follows, when the file has grown."""
         self._writer.open = True
+        self._before_open = msgspec.json.encode(self._memory)
+
+    @property
+    def memory(self) -> Memory:
+        """What is to be remembered when the next transaction goes on from here: nothing that an open unit said, but
+        that its troubles were counted."""
+        if self._before_open is None:
+            return self._memory
+        before = msgspec.json.decode(self._before_open, type=Memory)
+        before.counted = self._memory.counted
+        return before
 
     def resume(self, since: int, last_us: dict[str, int]) -> None:
         """Everything from record `since` on is about to be read again; before it all is as it was, and `last_us` has
@@ -117,12 +131,16 @@ class Intake:
 
     def line(self, decoded: Sequence[Decoded], pos: int, line_number: int) -> None:
         """Take in what one line gave."""
+        self.take(self._prepare.events(decoded), pos, line_number)
+
+    def take(self, ready: Sequence[Ready], pos: int, line_number: int) -> None:
+        """Take in what one line gave and somebody has made ready."""
         placed: Placed | None = None
         message: int | None = None
         messages = 0
         counted = line_number <= self._memory.counted
         self._memory.counted = max(self._memory.counted, line_number)
-        for sub, event in enumerate(decoded):
+        for sub, event in enumerate(ready):
             match event:
                 case Message():
                     message = self._tree.message(event.node, pos + messages if event.at is None else event.at)
@@ -131,10 +149,10 @@ class Intake:
                     placed = self._tree.place(event.node, event.parent, pos, event.prompt, event.path)
                     self._writer.abandon_turns(placed.rewound)
                     self._writer.revive_turns(placed.revived)
-                case Item():
+                case ReadyItem():
                     if not (placed and placed.repeated):
                         at = pos if message is None else message
-                        nth = sub if event.nth is None else event.nth
+                        nth = sub if event.event.nth is None else event.event.nth
                         self._item(event, (at, nth), placed, message=message is not None)
                 case Finish():
                     self._writer.finish(self._meant(event), event.exit_status)
@@ -150,8 +168,8 @@ class Intake:
                     self._rewind(event, pos, None if counted else line_number)
                 case Window():
                     self._window = event.at
-                case Facts():
-                    self._learn(event)
+                case ReadyFacts():
+                    self._learn(event.facts, event.looked)
                 case BadLine():
                     if not counted:
                         sources.count_trouble(self._ledger, self._source.row, line_number, event.reason, bad=True)
@@ -170,9 +188,12 @@ class Intake:
 
     def oversized(self, session: str, size: int, head: bytes, pos: int, line_number: int) -> None:
         """Note a line that was too long to read: a `meta` item of its size, found again by a hash of its head."""
+        self.take_oversized(self._prepare.oversized(session, size, head), size, pos, line_number)
+
+    def take_oversized(self, note: ReadyItem, size: int, pos: int, line_number: int) -> None:
+        """The same with a note that somebody has made ready."""
         self.left_out(line_number, f"a line of {size:,} bytes was left out")
-        note = Item(session, None, Kind.META, f"[left out: a line of {size:,} bytes]", None, SaidBy.MACHINE)
-        self._item(note, (pos, 0), None, b"%d " % size + head)
+        self._item(note, (pos, 0), None)
 
     def left_out(self, line_number: int, reason: str) -> None:
         """Count something that was not read, by the line it stands at or begins with."""
@@ -226,32 +247,24 @@ class Intake:
             self._rows[native] = row
         return row
 
-    def _item(
-        self,
-        event: Item,
-        place: tuple[int, int],
-        placed: Placed | None,
-        raw: bytes | None = None,
-        *,
-        message: bool = False,
-    ) -> None:
+    def _item(self, ready: ReadyItem, place: tuple[int, int], placed: Placed | None, *, message: bool = False) -> None:
+        event, body = ready.event, ready.body
         session = self._session(event.session)
         time_us, time_flag = self._time(event.time_us, session)
-        text = self._redactor.redact(event.text)
         ids = self._ids(event.kind, event.key or ())
         new = NewItem(
             id=ids(0),
             kind=event.kind,
             said_by=event.said_by,
-            text=text,
+            body=body,
             time_us=time_us,
             time_flag=time_flag,
             given_us=event.time_us if time_flag is Time.ODD else None,
-            path=self._redactor.redact(event.path) if event.path else None,
+            path=ready.path,
             exit_status=event.exit_status,
             lesser=event.lesser,
         )
-        copied = self._copied(event, session, text) if event.copy_of else None
+        copied = self._copied(event, session, body) if event.copy_of else None
         if copied:
             row = self._writer.item(msgspec.structs.replace(new, id=copied), session)
             self._writer.member(session, row, place, None, State.LIVE, message=True)
@@ -261,8 +274,8 @@ class Intake:
                 self._writer.rewind(place[0], row)
         else:
             fresh_print: bytes | None = None
-            if event.key is None:
-                its_id, fresh_print = self._keyless(event, session, time_us, raw)
+            if ready.raw_print is not None:
+                its_id, fresh_print = self._keyless(event, session, time_us, ready.raw_print)
                 new = msgspec.structs.replace(new, id=its_id)
             row = self._writer.item(new, session)
             if fresh_print:
@@ -271,7 +284,7 @@ class Intake:
             state = State.ABANDONED if left else State.LIVE
             self._writer.member(session, row, place, placed.turn if placed else None, state, message=message)
         if event.kind is Kind.PROMPT and event.said_by is SaidBy.PERSON:
-            self._name_by(sessions.title_of(text), session, row)
+            self._name_by(sessions.title_of(body.text), session, row)
 
     def _name_by(self, prompt: str, session: int, row: int) -> None:
         """A session without a title goes by its first prompt, also when that was not all there at first."""
@@ -301,15 +314,12 @@ class Intake:
     def _sane(self, at_us: int | None) -> bool:
         return sane(at_us, self._now_us)
 
-    def _keyless(self, event: Item, session: int, time_us: int, raw: bytes | None) -> tuple[ItemId, bytes | None]:
+    def _keyless(self, event: Item, session: int, time_us: int, raw_print: bytes) -> tuple[ItemId, bytes | None]:
         """The id of an item without a key: its row by a keyed hash of the raw item, else the next free number.
 
         Returns:
             The id, and the hash to remember when the item is new.
         """
-        data = raw if raw is not None else event.text.encode("utf-8", "surrogatepass")
-        head = f"{event.kind.word}|{event.time_us or 0}|{len(data)}|".encode()
-        raw_print = self._ledger.keyed_hash(head + data, 16)
         known = self._writer.find_keyless(session, raw_print)
         if known:
             return known, None
@@ -318,15 +328,15 @@ class Intake:
             number += 1
         return its_id, raw_print
 
-    def _copied(self, event: Item, session: int, text: Redacted) -> ItemId | None:
+    def _copied(self, event: Item, session: int, body: Body) -> ItemId | None:
         """The item of the session it was forked from that an item is a copy of."""
         assert event.copy_of is not None
         assert event.key is not None
         own = self._ids(event.kind, event.key)
-        if self._places.holds(session, own, text) if event.positional else self._writer.taken(own(0)):
+        if self._places.holds(session, own, body.text) if event.positional else self._writer.taken(own(0)):
             return None
         origin = sessions.known_row(self._ledger, self._source.harness, event.copy_of)
-        return None if origin is None else self._copies.find(session, origin, event.kind, text)
+        return None if origin is None else self._copies.find(session, origin, event.kind, body.text)
 
     def _facts_of(self, session: int) -> sessions.SessionFacts:
         facts = self._facts.get(session)
@@ -342,12 +352,14 @@ class Intake:
             facts.reverts = sorted([*facts.reverts, (event.pos, event.time_us)])[-_REVERTS_MAX:]
         self._writer.revert(session, event.pos, event.time_us)
 
-    def _learn(self, event: Facts) -> None:
+    def _learn(self, event: Facts, looked: Looked | None) -> None:
         facts = self._facts_of(self._session(event.session))
         if event.cwd and (not facts.cwd or (_guessed(facts.cwd) and not _guessed(event.cwd))):
             facts.cwd = event.cwd
         if event.cwd and not facts.root:
-            facts.root = str(remembered_root(self._ledger, self._redactor, facts.cwd, Path.home()) or "")
+            if looked is None or facts.cwd != event.cwd:
+                looked = look(self._redactor, facts.cwd, Path.home())
+            facts.root = str(remembered(self._ledger, self._redactor, looked) or "")
         facts.folder = facts.folder or event.folder or ""
         if event.version and event.version != self._memory.version:
             said = self._redactor.redact(event.version)

@@ -8,6 +8,7 @@ from afterword.domain.ids import ItemId
 from afterword.domain.items import ExitStatus, Kind, SaidBy, Time
 from afterword.redact.text import Redacted
 from afterword.store.ledger import authority, masked, sessions
+from afterword.store.ledger.body import Body
 from afterword.store.ledger.edits import Edits
 from afterword.store.ledger.ledger import Ledger, RecordKind, pack, unpack
 
@@ -27,7 +28,7 @@ class NewItem(msgspec.Struct, frozen=True, gc=False):
     id: ItemId
     kind: Kind
     said_by: SaidBy
-    text: Redacted
+    body: Body
     time_us: int
     time_flag: Time
     given_us: int | None
@@ -35,6 +36,10 @@ class NewItem(msgspec.Struct, frozen=True, gc=False):
     exit_status: ExitStatus
     lesser: bool = False
     """A longer text that is known stands."""
+
+    @property
+    def text(self) -> Redacted:
+        return self.body.text
 
 
 class Writer:
@@ -85,21 +90,22 @@ class Writer:
             "SELECT row, time_us, time_flag, text, packed, path, exit_status FROM item WHERE id = ?", (item.id,)
         ).fetchone()
         if found is None:
-            blob, packed = pack(item.text)
+            blob, packed = item.body.stored()
+            chars = item.body.chars
             new = self._db.execute(
                 "INSERT INTO item (id, kind, said_by, time_us, time_flag, given_us, path, exit_status, text, packed,"
                 " chars, home, origin) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)",
                 (
                     item.id, item.kind, item.said_by, item.time_us, item.time_flag, item.given_us, item.path,
-                    item.exit_status, blob, packed, len(item.text), session,
+                    item.exit_status, blob, packed, chars, session,
                 ),
             ).lastrowid  # fmt: skip
             assert new is not None
             self._ledger.number(RecordKind.ITEM, new, 1)
-            if item.text:
+            if chars:
                 self._db.execute("INSERT INTO text_pending (item) VALUES (?)", (new,))
-            self._masked.text(item.text)
-            self._edits.made(new, owed=bool(item.text))
+            self._masked.kinds(item.body.kinds)
+            self._edits.made(new, owed=bool(chars))
             self.new_items += 1
             return new
         row: int = found[0]
