@@ -19,6 +19,8 @@ from afterword.redact.redactor import Redactor
 from afterword.redact.text import Redacted
 from afterword.store.ledger.sources import Checkpoint
 
+COMMIT_BYTES = 8 << 20
+"""About so much of a file goes into one transaction."""
 SAID = {"cwd", "folder", "branch", "model", "agent_type"}
 """What a transcript says that a decoder's state holds; the rest of a state is ours."""
 _CUT = "the rest of a compressed file was left out: too long"

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from afterword.capture.decoding import Decoding, own_words
+from afterword.capture.decoding import COMMIT_BYTES, Decoding, own_words
 from afterword.capture.intake import Intake, Memory
 from afterword.capture.tail.compare import resume
 from afterword.capture.tail.content import Content, opened
@@ -20,8 +20,6 @@ from afterword.redact.redactor import Redactor
 from afterword.store.ledger import sources
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.ledger.sources import Checkpoint, Source
-
-COMMIT_BYTES = 8 << 20
 
 
 @dataclass(frozen=True)

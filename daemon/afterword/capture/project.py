@@ -21,11 +21,14 @@ _DEPTH_MAX = 64
 
 
 class Looked(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What was found at a working folder. All paths are redacted: `there` says whether the folder is there, `above`
-    names it and the folders above it, `root` is the main checkout and `worktrees` those that it names."""
+    """What was found at a working folder; all paths are redacted.
+
+    `there` says whether the folder is there, `above` names it and, where nothing was found, the folders above it;
+    `root` is the main checkout and `worktrees` those that it names.
+    """
 
     there: bool
-    above: Sequence[str]
+    above: Sequence[str] = ()
     root: str | None = None
     worktrees: Sequence[str] = ()
 
@@ -40,7 +43,9 @@ def look(redactor: Redactor, cwd: str, home: Path) -> Looked | None:
         found = main_checkout(folder, home)
     except (OSError, ValueError, RuntimeError):
         there, found = False, None
-    above = [folder, *([] if found or there else folder.parents)][:_DEPTH_MAX]
+    if found is None and there:
+        return Looked(there)
+    above = [folder, *([] if found else folder.parents)][:_DEPTH_MAX]
     clean = [str(redactor.redact(str(at))) for at in above]
     if found is None:
         return Looked(there, clean)

@@ -4,16 +4,19 @@ Watcher events only say where to look first; this look is the truth. Absence is 
 or cannot be read removes nothing. A file that appears with the content of one that vanished is that one, renamed.
 """
 
+import contextlib
 import logging
 import os
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import cast
 
 import msgspec
 
 from afterword.capture import database, linelog, parts
+from afterword.capture.cold.feed import Feed
+from afterword.capture.cold.worker import Orders, Task
 from afterword.capture.harness import table
 from afterword.capture.tail.compare import resume
 from afterword.capture.tail.content import PACKED, log_name, opened
@@ -29,6 +32,8 @@ _log = logging.getLogger(__name__)
 _LOG_SUFFIXES = (".jsonl", PACKED)
 _CLOSE_LOOKS = 10
 """At every so many-th look, each file is looked at that lies in a folder beside a document."""
+COLD_BYTES = 32 << 20
+"""Less than this is read before workers are ready."""
 _WHOLE_SUFFIXES = (".json", ".md", ".db", ".vscdb", "-wal")
 
 
@@ -102,13 +107,20 @@ class Capture:
         *,
         quiet_us: int,
         limits: parts.Limits,
+        jobs: int = 1,
+        cold_bytes: int = COLD_BYTES,
     ) -> None:
+        """With `jobs` over 1, logs that nobody has read yet are read by several processes, if they have `cold_bytes`
+        or more together."""
         self._ledger = ledger
         self._redactor = redactor
         self._clock = clock
         self._where = where
         self._quiet_us = quiet_us
         self._limits = limits
+        self._jobs = jobs
+        self._cold_bytes = cold_bytes
+        self._feed: Feed | None = None
         self._recall = Recall()
         self._looks = 0
         self._known: dict[tuple[str, Path], Source] = {}
@@ -176,16 +188,45 @@ class Capture:
             on_progress(Progress(bytes_done, bytes_all, total.files, len(todo), total.new_items))
 
         committed(0)
-        for harness, found in todo:
-            if stop():
-                break
-            new = self.read(harness, found.path, thorough=thorough, on_commit=committed, stop=stop)
-            if new is None:
-                total.problems += 1
-            else:
-                total.new_items += new
-            total.files += 1
-            committed(0)
+        with self._feeding(todo, stop):
+            for harness, found in todo:
+                if stop():
+                    break
+                new = self.read(harness, found.path, thorough=thorough, on_commit=committed, stop=stop)
+                if new is None:
+                    total.problems += 1
+                else:
+                    total.new_items += new
+                total.files += 1
+                committed(0)
+
+    @contextlib.contextmanager
+    def _feeding(self, todo: list[tuple[str, Found]], stop: Callable[[], bool]) -> Iterator[None]:
+        """Have workers read ahead, while the block runs, if there is enough that nobody has read yet."""
+        fresh = [
+            (harness, found)
+            for harness, found in todo
+            if found.reader == "lines" and self._lookup(harness, found.path) is None
+        ]
+        if self._jobs < 2 or sum(self._new_bytes(*each) for each in fresh) < self._cold_bytes:
+            yield
+            return
+        orders = Orders(
+            self._ledger.hash_key,
+            *self._redactor.rules,
+            quiet_before_us=self._clock() - self._quiet_us,
+            tasks=[Task(harness, bytes(found.path)) for harness, found in fresh],
+        )
+        try:
+            self._feed = Feed(orders, self._jobs, self._redactor, stop)
+        except OSError as err:
+            _log.warning("a first reading goes on without workers: %s", err)
+        try:
+            yield
+        finally:
+            if self._feed:
+                self._feed.close()
+            self._feed = None
 
     def _folders(self) -> tuple[Path, ...]:
         return tuple(map(Path, sessions.worked_in(self._ledger)))
@@ -227,7 +268,16 @@ class Capture:
         agent = self._agents[harness]
         if found.reader != "lines":
             return parts.take(tools, self._limits, cast("PartsReader", agent), found, source, self._recall)
-        return parts.Taken(linelog.take(tools, cast("Decoder", agent), found.path, source, thorough=thorough))
+        decoder = cast("Decoder", agent)
+        new = 0
+        if self._feed and source.at == Checkpoint(first_us=source.at.first_us):
+            reading = linelog.Reading(tools, decoder, source)
+            outcome = self._feed.take(Task(harness, bytes(found.path)), reading, source, tools.on_commit)
+            new = reading.new_items
+            if outcome != "rest":
+                return parts.Taken(new)
+            source = self._must_find(source.path_key)
+        return parts.Taken(new + linelog.take(tools, decoder, found.path, source, thorough=thorough))
 
     def belongs(self, path: Path) -> tuple[str, Path] | None:
         """(harness, path) of the source that a changed path is, or is a part of (a write-ahead log, a file in a
