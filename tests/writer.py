@@ -7,10 +7,10 @@ from afterword.capture.parts import Limits
 from afterword.capture.sweep import Capture, Sum
 from afterword.domain.events import Where
 from afterword.redact.redactor import Redactor
-from afterword.store.fulltext import FullText
 from afterword.store.ledger import sessions, views
 from afterword.store.ledger.items import State
 from afterword.store.ledger.ledger import Ledger, open_writer
+from afterword.store.textwriter import FullText
 
 REDACTOR = Redactor()
 NOW_US = 1_790_000_000_000_000

@@ -1,5 +1,6 @@
 """The composition root: builds the program from its parts, for a writer and for readers."""
 
+import os
 import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
@@ -22,11 +23,11 @@ from afterword.domain.clock import Clock, Zones, clock_from
 from afterword.domain.settings import duration_us, size_bytes
 from afterword.domain.slugs import slug
 from afterword.redact.logs import install
-from afterword.store.fulltext import FullText
 from afterword.store.ledger import views
 from afterword.store.ledger.ledger import Ledger, open_writer
 from afterword.store.lock import writer_lock
 from afterword.store.notes import DailyNotes, read_card
+from afterword.store.textwriter import FullText
 
 if TYPE_CHECKING:
     from afterword.app.passes import Tell
@@ -50,7 +51,8 @@ class Program:
         self.redactor = redactor(config)
         install(self.redactor)
         settings = config.settings
-        self.text = FullText(config.places.state, ledger)
+        jobs = settings.capture.jobs or cores()
+        self.text = FullText(config.places.state, ledger, jobs=jobs)
         self.settle_us = duration_us(settings.segment.settle) if settle_us is None else settle_us
         self.capture = Capture(
             ledger,
@@ -62,6 +64,7 @@ class Program:
                 size_bytes(settings.capture.document_max),
                 Reach(size_bytes(settings.capture.copy_max), config.places.state),
             ),
+            jobs=jobs,
         )
         self.vault = config.vault
         card = read_card(self.vault) if self.vault else None
@@ -88,17 +91,23 @@ class Program:
         thorough: bool,
         only: str | None = None,
         on_progress: Callable[[Progress], None] = lambda _progress: None,
+        on_text: Callable[[int, int], None] = lambda _done, _all: None,
         stop: Callable[[], bool] = lambda: False,
     ) -> Sum:
-        """Read everything that is new in all stores, and index it."""
-        self.text.catch_up(stop)
+        """Read everything that is new in all stores, and index it. `on_text` is told rows, done and all, when tool text
+        is indexed after all is read."""
+        self.text.catch_up(stop, on_text)
 
         def progress(now: Progress) -> None:
-            self.text.catch_up()
+            self.text.catch_up(stop)
             on_progress(now)
 
-        done = self.capture.sweep(thorough=thorough, only=only, on_progress=progress, stop=stop)
-        self.text.catch_up()
+        done = self.capture.sweep(
+            thorough=thorough, only=only, on_progress=progress, stop=stop, on_large=self.text.spread
+        )
+        if not stop():
+            self.text.gather()
+        self.text.catch_up(stop, on_text)
         if done.new_items:
             self.note_capture()
         return done
@@ -161,6 +170,14 @@ class Program:
             self.nearness.close()
         self.text.close()
         self.ledger.close()
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # macOS
+        return os.cpu_count() or 1
 
 
 @contextmanager

@@ -146,13 +146,15 @@ class Capture:
         on_progress: Callable[[Progress], None] = lambda _progress: None,
         stop: Callable[[], bool] = lambda: False,
         only: str | None = None,
+        on_large: Callable[[], None] = lambda: None,
     ) -> Sum:
-        """Look at every store and read what changed. `stop` is asked between files."""
+        """Look at every store and read what changed. `stop` is asked between files; `on_large` is told before so much
+        is read that several processes are worth it."""
         total = Sum()
-        self._pass(total, thorough, on_progress, stop, only)
+        self._pass(total, thorough, on_progress, stop, only, on_large)
         if not stop() and self._folders() != self._where.folders:
             # Some agents keep their store in the folder they work in: what was read has named new ones.
-            self._pass(total, thorough, on_progress, stop, only)
+            self._pass(total, thorough, on_progress, stop, only, on_large)
         return total
 
     def _pass(
@@ -162,6 +164,7 @@ class Capture:
         on_progress: Callable[[Progress], None],
         stop: Callable[[], bool],
         only: str | None,
+        on_large: Callable[[], None],
     ) -> None:
         self._look()
         todo: list[tuple[str, Found]] = []
@@ -188,7 +191,7 @@ class Capture:
             on_progress(Progress(bytes_done, bytes_all, total.files, len(todo), total.new_items))
 
         committed(0)
-        with self._feeding(todo, stop):
+        with self._feeding(todo, stop, on_large):
             for harness, found in todo:
                 if stop():
                     break
@@ -201,7 +204,9 @@ class Capture:
                 committed(0)
 
     @contextlib.contextmanager
-    def _feeding(self, todo: list[tuple[str, Found]], stop: Callable[[], bool]) -> Iterator[None]:
+    def _feeding(
+        self, todo: list[tuple[str, Found]], stop: Callable[[], bool], on_large: Callable[[], None]
+    ) -> Iterator[None]:
         """Have workers read ahead, while the block runs, if there is enough that nobody has read yet."""
         fresh = [
             (harness, found)
@@ -211,6 +216,7 @@ class Capture:
         if self._jobs < 2 or sum(self._new_bytes(*each) for each in fresh) < self._cold_bytes:
             yield
             return
+        on_large()
         orders = Orders(
             self._ledger.hash_key,
             *self._redactor.rules,
