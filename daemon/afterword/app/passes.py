@@ -164,4 +164,7 @@ def take_in(
     def progress(now: "Progress") -> None:
         tell("Reading", "bytes", now.bytes_done, now.bytes_all, f"· {now.files_done:,} of {now.files_all:,} files")
 
-    return program.ingest(thorough=thorough, only=only, on_progress=progress, stop=stop)
+    def text(done: int, every: int) -> None:
+        tell("Indexing", "items", done, every, "· what agents said is found already")
+
+    return program.ingest(thorough=thorough, only=only, on_progress=progress, on_text=text, stop=stop)

@@ -249,8 +249,8 @@ class Feed:
         self._process.wait()
 
     def close(self) -> None:
-        """End the workers; they have ended already when all that they sent was fetched."""
-        if self._streams and all(stream.ended for stream in self._streams):
+        """End the workers; when there is nothing left to do they end by themselves."""
+        if self._tasks_out < 0 and not self._stop():
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(_END_S)
         self._end()
