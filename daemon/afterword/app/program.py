@@ -32,6 +32,8 @@ from afterword.store.textwriter import FullText
 if TYPE_CHECKING:
     from afterword.app.passes import Tell
 
+_INDEX_BYTES = 16 << 20
+"""After how much of a long reading what was read is made searchable: each time costs a merge of the index."""
 _CALM_US = 60_000_000
 """How long nothing was taken in before days are compiled."""
 
@@ -98,8 +100,13 @@ class Program:
         is indexed after all is read."""
         self.text.catch_up(stop, on_text)
 
+        indexed = 0
+
         def progress(now: Progress) -> None:
-            self.text.catch_up(stop)
+            nonlocal indexed
+            if now.bytes_done - indexed >= _INDEX_BYTES:
+                indexed = now.bytes_done
+                self.text.catch_up(stop)
             on_progress(now)
 
         done = self.capture.sweep(

@@ -17,9 +17,12 @@ from afterword.capture.tail.prefix import PrefixHash
 from afterword.domain.clock import Clock
 from afterword.domain.events import Decoder
 from afterword.redact.redactor import Redactor
+from afterword.redact.text import Redacted
 from afterword.store.ledger import sources
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.ledger.sources import Checkpoint, Source
+
+_OURS = {field.name for field in msgspec.structs.fields(Memory)}
 
 
 @dataclass(frozen=True)
@@ -168,10 +171,12 @@ class Reading:
             yield intake
         self.new_items += intake.new_items
 
-    def save(self, intake: Intake, at: Checkpoint, state: str) -> None:
+    def save(self, intake: Intake, at: Checkpoint, state: Redacted) -> None:
         """Move the position, with the decoder's state there."""
-        kept = {"decoder": msgspec.json.decode(state.encode()), "memory": msgspec.to_builtins(intake.memory)}
-        document = self._tools.redactor.document(kept, plain={"memory", *own_words(self._decoder)})
+        tools = self._tools
+        memory = tools.redactor.document(msgspec.to_builtins(intake.memory), plain=_OURS)
+        plain = {"memory", *own_words(self._decoder)}
+        document = tools.redactor.joined({"decoder": state, "memory": memory}, plain)
         sources.save(self._tools.ledger, self._source.row, at, document)
         # Go on from what is stored, so that a restart here changes nothing.
         self._load(document)

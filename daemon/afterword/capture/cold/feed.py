@@ -25,6 +25,7 @@ from afterword.capture.intake import Intake
 from afterword.capture.linelog import Reading
 from afterword.capture.prepared import ReadyItem
 from afterword.redact.redactor import Redactor
+from afterword.redact.text import received
 from afterword.store.ledger.sources import Source
 
 _log = logging.getLogger(__name__)
@@ -151,7 +152,7 @@ class Feed:
                         for piece in pieces:
                             _replay(piece, intake)
                         intake.close(whole=False)
-                        reading.save(intake, at, state)
+                        reading.save(intake, at, received(state))
                     pieces = []
                     on_commit(moved)
                     if done:
