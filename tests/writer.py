@@ -26,7 +26,9 @@ class Reading:
         quiet_us: int = 600_000_000,
         copy_max: int = 1 << 30,
         env: dict[str, str] | None = None,
+        jobs: int = 1,
     ) -> None:
+        self._jobs = jobs
         self.copy_max = copy_max
         self._env = env or {}
         self.root = root
@@ -47,6 +49,7 @@ class Reading:
             where,
             quiet_us=self._quiet_us,
             limits=Limits(256 << 20, Reach(self.copy_max, self.root / "state")),
+            jobs=self._jobs,
         )
 
     def sweep(self, *, thorough: bool = False) -> Sum:
@@ -66,7 +69,7 @@ class Reading:
         return [text for _, text, state in self.speech(native) if state == "live"]
 
     def full_text(self) -> FullText:
-        return FullText(self.root / "state", self.ledger)
+        return FullText(self.root / "state", self.ledger, jobs=self._jobs)
 
     def close(self) -> None:
         self.ledger.close()

@@ -54,7 +54,8 @@ class Program:
         install(self.redactor)
         settings = config.settings
         jobs = settings.capture.jobs or cores()
-        self.text = FullText(config.places.state, ledger, jobs=jobs)
+        jobs_from = size_bytes(settings.capture.jobs_from)
+        self.text = FullText(config.places.state, ledger, jobs=jobs, spread_bytes=jobs_from)
         self.settle_us = duration_us(settings.segment.settle) if settle_us is None else settle_us
         self.capture = Capture(
             ledger,
@@ -67,6 +68,7 @@ class Program:
                 Reach(size_bytes(settings.capture.copy_max), config.places.state),
             ),
             jobs=jobs,
+            jobs_from=jobs_from,
         )
         self.vault = config.vault
         card = read_card(self.vault) if self.vault else None

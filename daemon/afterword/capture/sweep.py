@@ -32,8 +32,6 @@ _log = logging.getLogger(__name__)
 _LOG_SUFFIXES = (".jsonl", PACKED)
 _CLOSE_LOOKS = 10
 """At every so many-th look, each file is looked at that lies in a folder beside a document."""
-COLD_BYTES = 32 << 20
-"""Less than this is read before workers are ready."""
 _WHOLE_SUFFIXES = (".json", ".md", ".db", ".vscdb", "-wal")
 
 
@@ -108,10 +106,10 @@ class Capture:
         quiet_us: int,
         limits: parts.Limits,
         jobs: int = 1,
-        cold_bytes: int = COLD_BYTES,
+        jobs_from: int = 0,
     ) -> None:
-        """With `jobs` over 1, logs that nobody has read yet are read by several processes, if they have `cold_bytes`
-        or more together."""
+        """With `jobs` over 1, logs that nobody has read yet are read by several processes, if they have `jobs_from`
+        bytes or more together."""
         self._ledger = ledger
         self._redactor = redactor
         self._clock = clock
@@ -119,7 +117,7 @@ class Capture:
         self._quiet_us = quiet_us
         self._limits = limits
         self._jobs = jobs
-        self._cold_bytes = cold_bytes
+        self._jobs_from = jobs_from
         self._feed: Feed | None = None
         self._recall = Recall()
         self._looks = 0
@@ -213,7 +211,7 @@ class Capture:
             for harness, found in todo
             if found.reader == "lines" and self._lookup(harness, found.path) is None
         ]
-        if self._jobs < 2 or sum(self._new_bytes(*each) for each in fresh) < self._cold_bytes:
+        if self._jobs < 2 or not fresh or sum(self._new_bytes(*each) for each in fresh) < self._jobs_from:
             yield
             return
         on_large()

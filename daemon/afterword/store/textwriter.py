@@ -18,8 +18,6 @@ from afterword.store.textpart import SCHEMA, Part
 
 VERSION = 3
 SHARDS_MAX = 4
-SPREAD_BYTES = 64 << 20
-"""A ledger under this is indexed in less time than processes take to start."""
 _CHECKED_BYTES = 256 << 20
 _TABLES = {
     "prose": f'CREATE VIRTUAL TABLE prose USING fts5(body, content="", tokenize="{TOKENIZE}")',
@@ -34,7 +32,7 @@ class FullText:
     With `jobs` over 1, where there is much to take in, tool text is spread over several files by as many processes.
     """
 
-    def __init__(self, state: Path, ledger: Ledger, *, jobs: int = 1, spread_bytes: int = SPREAD_BYTES) -> None:
+    def __init__(self, state: Path, ledger: Ledger, *, jobs: int = 1, spread_bytes: int = 0) -> None:
         """`spread_bytes` is how large a ledger must be for that when its full text is made again."""
         self._state = state
         self._path = state / FILE
@@ -78,7 +76,7 @@ class FullText:
         owed = self._ledger.db.execute("SELECT coalesce(max(seq), 0) FROM text_pending").fetchone()[0]
         last = self._ledger.db.execute("SELECT coalesce(max(row), 0) FROM item").fetchone()[0]
         # Rows up to `last` are taken from the items as they are now, later ones come by text_pending.
-        large = self._ledger.path.stat().st_size >= self._spread_bytes
+        large = last > 0 and self._ledger.path.stat().st_size >= self._spread_bytes
         spread = Range(0, last, self._shards_max if large else 1)
         for key, value in (
             ("stamp", stamp),
@@ -251,13 +249,13 @@ def make_tables(db: sqlite3.Connection, tables: Iterable[str]) -> None:
 
 def open_shard(path: Path, stamp: str) -> sqlite3.Connection:
     """A file with tool text alone, empty when it was not that of this stamp."""
-    db = connect(path)
     try:
+        db = connect(path)
         if db.execute("SELECT value FROM meta WHERE key = 'stamp'").fetchone() == (stamp,):
             return db
-    except sqlite3.DatabaseError:
-        pass
-    db.close()
+        db.close()
+    except sqlite3.DatabaseError as err:
+        _log.info("a file of the full text is made anew: %s", err)
     remove(path)
     db = connect(path)
     db.execute("BEGIN IMMEDIATE")
