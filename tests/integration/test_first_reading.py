@@ -22,7 +22,7 @@ from afterword.redact.redactor import Redactor
 from afterword.store.ledger.ledger import Ledger
 
 SEED = int(os.environ.get("AFTERWORD_TEST_SEED", "20261130"))
-COLUMNS = "path_key, path, size, mtime_ns, offset, lines, generation, open_tail, verified_ns, bad, skipped, problem"
+COLUMNS = "path, size, mtime_ns, offset, lines, generation, open_tail, verified_ns, bad, skipped, problem"
 
 
 def kept(ledger: Ledger) -> list[tuple[object, ...]]:

@@ -370,7 +370,7 @@ class Capture:
                     self._missing[harness].remove(moved)
                 else:
                     first_us = min(at.st_mtime_ns // 1000, self._clock())
-                    sources.add(self._ledger, harness, key, shown, first_us)
+                    sources.add(self._ledger, harness, key, shown, first_us, found.authority)
             known = self._known[harness, log_name(path)] = self._must_find(key)
         if known.authority != found.authority:
             # What it shows is another kind of source from now on: it is read from its start once more.
