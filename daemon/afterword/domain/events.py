@@ -6,6 +6,7 @@ key tuple its harness page gives (no text and no path in a key), and says what h
 Encoded, an event is a list that begins with its name: so one process may hand it to another.
 """
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -202,6 +203,8 @@ class Found(msgspec.Struct, frozen=True):
     beside: tuple[Path, ...] = ()
     """Of a document: files, and folders with the files right in them, that its reader looks at as well. A change of
     one is a change of the document. (A database's write-ahead log needs no mention.)"""
+    at: os.stat_result | None = None
+    """How the file was when it was listed, if that was looked at."""
 
 
 class Where(msgspec.Struct, frozen=True):
