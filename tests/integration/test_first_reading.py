@@ -8,6 +8,7 @@ from pathlib import Path
 import histories
 import pytest
 from catalogue import CATALOGUE, at_rest
+from homes import Home
 from writer import REDACTOR, Reading
 
 from afterword.app.fingerprint import lines
@@ -142,6 +143,21 @@ def test_stop_is_heard_and_the_rest_read_later(tmp_path: Path) -> None:
     reading.sweep(thorough=True)
     assert lines(reading.ledger) == wanted
     reading.close()
+
+
+def test_a_daemon_answers_while_it_reads_and_says_how_far_it_is(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    histories.lay_out(tmp_path, SEED, files=3, long_mb=30)
+    home.run("init", "--yes")
+    with home.daemon(AFTERWORD_CAPTURE_JOBS="2", AFTERWORD_CAPTURE_JOBS_FROM="1M"):
+        said = []
+        while not said or said[-1]["underway"] or not said[-1]["last_capture"]:
+            said.append(home.json("status"))
+            assert len(said) < 500
+    told = [one["underway"] for one in said if one["underway"]]
+    assert told
+    assert all(0 <= one["done"] <= one["of"] for one in told)
+    assert home.json("status")["underway"] is None
 
 
 def test_what_a_worker_sends_holds_no_raw_text() -> None:

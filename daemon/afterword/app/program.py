@@ -14,6 +14,7 @@ from afterword.app.ended import ended
 from afterword.app.indexing import Indexing
 from afterword.app.reading import redactor, where
 from afterword.app.ready import Ready
+from afterword.app.underway import Note
 from afterword.capture.database import Reach
 from afterword.capture.parts import Limits
 from afterword.capture.sweep import Capture, Progress, Sum
@@ -101,7 +102,7 @@ class Program:
         """Read everything that is new in all stores, and index it. `on_text` is told rows, done and all, when tool text
         is indexed after all is read."""
         self.text.catch_up(stop, on_text)
-
+        note = Note(self.ledger, size_bytes(self.config.settings.capture.jobs_from))
         indexed = 0
 
         def progress(now: Progress) -> None:
@@ -109,14 +110,20 @@ class Program:
             if now.bytes_done - indexed >= _INDEX_BYTES:
                 indexed = now.bytes_done
                 self.text.catch_up(stop)
+            note.reading(now.bytes_done, now.bytes_all)
             on_progress(now)
+
+        def indexing(done: int, every: int) -> None:
+            note.indexing(done, every)
+            on_text(done, every)
 
         done = self.capture.sweep(
             thorough=thorough, only=only, on_progress=progress, stop=stop, on_large=self.text.spread
         )
         if not stop():
             self.text.gather()
-        self.text.catch_up(stop, on_text)
+        self.text.catch_up(stop, indexing)
+        note.over()
         if done.new_items:
             self.note_capture()
         return done

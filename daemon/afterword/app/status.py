@@ -7,6 +7,7 @@ import msgspec
 
 from afterword.app.config import Config
 from afterword.app.indexing import index_status
+from afterword.app.underway import underway
 from afterword.capture.sweep import StoreView
 from afterword.domain.clock import format_rfc3339
 from afterword.store import lock
@@ -37,6 +38,7 @@ def status(config: Config, ledger: Ledger, stores: list[StoreView]) -> dict[str,
         ],
         "last_capture": format_rfc3339(last_us) if isinstance(last_us, int) else None,
         "pending": msgspec.to_builtins(views.pending(ledger)),
+        "underway": msgspec.to_builtins(underway(ledger)) if holder is not None else None,
         "jobs": {
             "waiting": jobs.waiting(ledger),
             "failed": [
