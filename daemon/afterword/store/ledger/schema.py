@@ -327,8 +327,19 @@ def _seventh(db: sqlite3.Connection) -> None:
     _run(db, _V7)
 
 
+_V8 = """
+-- Which files were read or edited, asked by the end of their path.
+CREATE INDEX item_path ON item (path, kind) WHERE path IS NOT NULL AND kind IN (6, 7);
+"""
+
+
+def _eighth(db: sqlite3.Connection) -> None:
+    _run(db, _V8)
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
-    _first, _second, _third, _fourth, _fifth, _sixth, _seventh
+    _first, _second, _third, _fourth, _fifth, _sixth, _seventh,
+    _eighth,
 )  # fmt: skip
 
 
