@@ -155,15 +155,16 @@ class FullText:
         taken in; then the rest is done the next time. `on_progress` is told rows of items then: done, all."""
         prose, tool = self._parts()
         count = prose.fill(stop)
+        upto = self._ledger.db.execute("SELECT max(seq) FROM text_pending").fetchone()[0] or 0
+        if prose.whole and upto > prose.upto:
+            count += prose.take(prose.owed(upto), upto)
         if tool[0].rows.end is not None:
             if len(tool) > 1 and not all(part.whole for part in tool):
                 self._fill_beside(tool, stop, on_progress)
             else:
                 count += tool[0].fill(stop)
-        upto = self._ledger.db.execute("SELECT max(seq) FROM text_pending").fetchone()[0]
-        if upto is None or not prose.whole:
+        if not upto or not prose.whole:
             return count
-        count += prose.take(prose.owed(upto), upto) if upto > prose.upto else 0
         if not all(part.whole for part in tool):
             return count
         for part in tool:
