@@ -113,7 +113,7 @@ def _see(pid: int, seen: dict[int, Each]) -> None:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         words = Path(f"/proc/{pid}/cmdline").read_text().split("\0")
         found = seen.setdefault(pid, Each("?"))
-        found.what = next((word for word in words if word.startswith("afterword")), "?")
+        found.what = next((word for word in words if word.startswith("afterword")), found.what)
         found.cpu_s = (int(fields[11]) + int(fields[12])) * _TICK_S
         found.peak_mb = max(found.peak_mb, peak_mb(pid))
     except (OSError, StopIteration):
