@@ -27,8 +27,10 @@ class Reading:
         copy_max: int = 1 << 30,
         env: dict[str, str] | None = None,
         jobs: int = 1,
+        exclude: tuple[str, ...] = (),
     ) -> None:
         self._jobs = jobs
+        self.exclude = exclude
         self.copy_max = copy_max
         self._env = env or {}
         self.root = root
@@ -50,6 +52,7 @@ class Reading:
             quiet_us=self._quiet_us,
             limits=Limits(256 << 20, Reach(self.copy_max, self.root / "state")),
             jobs=self._jobs,
+            exclude=self.exclude,
         )
 
     def sweep(self, *, thorough: bool = False) -> Sum:

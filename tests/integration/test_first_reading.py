@@ -20,6 +20,7 @@ from afterword.capture.tail.prefix import Keyed
 from afterword.domain.events import Facts, Item
 from afterword.domain.items import Kind, SaidBy
 from afterword.redact.redactor import Redactor
+from afterword.store.ledger import views
 from afterword.store.ledger.ledger import Ledger
 
 SEED = int(os.environ.get("AFTERWORD_TEST_SEED", "20261130"))
@@ -31,10 +32,12 @@ def kept(ledger: Ledger) -> list[tuple[object, ...]]:
     return sorted(ledger.db.execute(f"SELECT {COLUMNS} FROM source"), key=repr)
 
 
-def read(home: Path, state: Path, jobs: int, env: dict[str, str] | None = None) -> Reading:
+def read(
+    home: Path, state: Path, jobs: int, env: dict[str, str] | None = None, exclude: tuple[str, ...] = ()
+) -> Reading:
     """The stores of `home` read from nothing, with the state somewhere else."""
     shutil.rmtree(home / "state", ignore_errors=True)
-    reading = Reading(home, jobs=jobs, env=env)
+    reading = Reading(home, jobs=jobs, env=env, exclude=exclude)
     reading.sweep(thorough=True)
     reading.close()
     shutil.move(home / "state", state)
@@ -44,9 +47,9 @@ def read(home: Path, state: Path, jobs: int, env: dict[str, str] | None = None) 
     return reading
 
 
-def compared(home: Path, env: dict[str, str] | None = None) -> Reading:
-    alone = read(home, home.with_name("alone"), 1, env)
-    many = read(home, home.with_name("many"), 3, env)
+def compared(home: Path, exclude: tuple[str, ...] = ()) -> Reading:
+    alone = read(home, home.with_name("alone"), 1, exclude=exclude)
+    many = read(home, home.with_name("many"), 3, exclude=exclude)
     assert lines(many.ledger) == lines(alone.ledger)
     assert kept(many.ledger) == kept(alone.ledger)
     alone.close()
@@ -73,6 +76,27 @@ def test_a_history_with_forks_agents_torn_tails_and_a_long_file(tmp_path: Path) 
     many = compared(home)
     longest = many.ledger.db.execute("SELECT max(offset) FROM source").fetchone()[0]
     assert longest > 2 * COMMIT_BYTES
+    many.close()
+
+
+def test_a_project_that_is_left_out_is_left_out_by_workers_too(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    secret_folder = f"/srv/{histories.SECRET}/cellar"
+    histories.lay_out(home, SEED, files=6, long_mb=9)
+    moved = histories.ClaudeSession(random.Random(1), cwd="/srv/orchard-api")
+    moved.prompt("Before it moved.")
+    moved.cwd = "/srv/long-haul"
+    moved.prompt("What must stay out.")
+    odd = histories.ClaudeSession(random.Random(2), cwd=secret_folder)
+    odd.prompt("In a folder whose name is masked.")
+    for session in (moved, odd):
+        histories.write(home, session)
+    histories.rest(home)
+    many = compared(home, ("long-haul", secret_folder))
+    texts = [str(text) for _, _, _, text, _, _ in views.all_items(many.ledger)]
+    assert "Before it moved." in texts
+    assert not {"What must stay out.", "In a folder whose name is masked."} & set(texts)
+    assert not any("marker" in text for text in texts)
     many.close()
 
 

@@ -10,11 +10,11 @@ from typing import Any, Protocol, cast
 import msgspec
 
 from afterword.capture.tail.compare import edges
-from afterword.capture.tail.content import Content
+from afterword.capture.tail.content import Clipped, Content
 from afterword.capture.tail.lines import Batch, Line, read
 from afterword.capture.tail.prefix import Hasher, Mark, PrefixHash
 from afterword.capture.tail.units import Held, Units
-from afterword.domain.events import Assembler, BadLine, Decoded, Decoder
+from afterword.domain.events import Assembler, BadLine, Decoded, Decoder, Fingerprint
 from afterword.redact.redactor import Redactor
 from afterword.redact.text import Redacted
 from afterword.store.ledger.sources import Checkpoint
@@ -23,6 +23,8 @@ COMMIT_BYTES = 8 << 20
 """About so much of a file goes into one transaction."""
 SAID = {"cwd", "folder", "branch", "model", "agent_type"}
 """What a transcript says that a decoder's state holds; the rest of a state is ours."""
+_SHORT = 200
+_LATELY = 64
 _CUT = "the rest of a compressed file was left out: too long"
 
 
@@ -47,6 +49,24 @@ def own_words(decoder: Decoder) -> set[str]:
     return {field.name for field in msgspec.structs.fields(decoder.state_type)} - SAID
 
 
+class Fingerprints:
+    """The keyed hash of texts, for decoders; it knows those of the folders and branches that stand in every line."""
+
+    def __init__(self, hasher: Hasher) -> None:
+        self._hasher = hasher
+        self._lately: dict[str, str] = {}
+
+    def __call__(self, text: str) -> str:
+        found = self._lately.get(text)
+        if found is None:
+            found = self._hasher.keyed_hash(text.encode("utf-8", "surrogatepass"), 8).hex()
+            if len(text) <= _SHORT:
+                if len(self._lately) >= _LATELY:
+                    self._lately.clear()
+                self._lately[text] = found
+        return found
+
+
 class Decoding:
     """One reading of one file: position, decoder state and counters."""
 
@@ -61,6 +81,7 @@ class Decoding:
         *,
         redactor: Redactor,
         hasher: Hasher,
+        fingerprint: Fingerprint,
         quiet: bool,
     ) -> None:
         """`state` is what `load` made of the state kept at `at`; None before the first line."""
@@ -70,6 +91,7 @@ class Decoding:
         self._at = at
         self._redactor = redactor
         self._hasher = hasher
+        self._fingerprint = fingerprint
         self._quiet = quiet
         self._mark = Mark(at.offset, at.chain, at.part)
         self._first = at.offset
@@ -106,7 +128,7 @@ class Decoding:
             device=self._found.st_dev,
             inode=self._found.st_ino,
             # Not the end yet: the next look must not take the file for unchanged.
-            size=self._found.st_size if done else -1,
+            size=self._found.st_size if done and not isinstance(self._content, Clipped) else -1,
             mtime_ns=self._found.st_mtime_ns,
             offset=self._mark.offset,
             lines=self._lines,
@@ -126,9 +148,6 @@ class Decoding:
         kept = self._redactor.document(msgspec.to_builtins(self._state), plain=own_words(self._decoder))
         self._state = msgspec.json.decode(kept.encode(), type=self._decoder.state_type)
         return kept
-
-    def _fingerprint(self, text: str) -> str:
-        return self._hasher.keyed_hash(text.encode("utf-8", "surrogatepass"), 8).hex()
 
     def _take_batch(self, sink: Sink, batch: Batch) -> None:
         if self._units:

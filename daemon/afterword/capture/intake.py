@@ -10,6 +10,7 @@ from typing import assert_never
 
 import msgspec
 
+from afterword.capture.gate import Passing
 from afterword.capture.places import Places
 from afterword.capture.prepared import Prepare, Ready, ReadyFacts, ReadyItem
 from afterword.capture.project import Looked, look, remembered
@@ -79,8 +80,11 @@ class Intake:
         changed_us: int,
         now_us: int,
         memory: Memory,
+        passing: Passing | None = None,
     ) -> None:
+        """`passing` says what of the events may come in; without one all of them do."""
         self._ledger = ledger
+        self._passing = passing
         self._redactor = redactor
         self._source = source
         self._writer = Writer(ledger, source.row, source.at.generation, changed_us, source.authority)
@@ -130,11 +134,25 @@ class Intake:
             self._time(time_us, self._session(native))
 
     def line(self, decoded: Sequence[Decoded], pos: int, line_number: int) -> None:
-        """Take in what one line gave."""
-        self.take(self._prepare.events(decoded), pos, line_number)
+        """Take in what one line gave.
+
+        Raises:
+            Shut: it belongs to a session that is left out: nothing of it, nor of what follows, is to be taken in.
+        """
+        if self._passing:
+            decoded = self._passing(self._ledger, decoded, pos)
+        self._take(self._prepare.events(decoded), pos, line_number)
 
     def take(self, ready: Sequence[Ready], pos: int, line_number: int) -> None:
-        """Take in what one line gave and somebody has made ready."""
+        """The same with events that somebody has made ready; nothing in their facts may be masked that decides whether
+        a session is left out."""
+        if self._passing:
+            plain = [_plain(event) for event in ready]
+            kept = set(map(id, self._passing(self._ledger, plain, pos)))
+            ready = [event for event, own in zip(ready, plain, strict=True) if id(own) in kept]
+        self._take(ready, pos, line_number)
+
+    def _take(self, ready: Sequence[Ready], pos: int, line_number: int) -> None:
         placed: Placed | None = None
         message: int | None = None
         messages = 0
@@ -385,6 +403,13 @@ class Intake:
             facts.title, facts.title_rank = event.title, event.title_rank
         for name in _LAST_WINS:
             setattr(facts, name, getattr(facts, name) or getattr(event, name) or "")
+
+
+def _plain(event: Ready) -> Decoded:
+    """The event as its decoder gave it, but for its texts."""
+    if isinstance(event, ReadyItem):
+        return event.event
+    return event.facts if isinstance(event, ReadyFacts) else event
 
 
 def sane(at_us: int | None, now_us: int) -> bool:

@@ -1,6 +1,7 @@
 """Reads one line log into the ledger: from its checkpoint on, or from its start when its past changed."""
 
 import contextlib
+import functools
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -9,13 +10,14 @@ from typing import Any
 
 import msgspec
 
-from afterword.capture.decoding import COMMIT_BYTES, Decoding, own_words
+from afterword.capture.decoding import COMMIT_BYTES, Decoding, Fingerprints, own_words
+from afterword.capture.gate import Passing, Shut
 from afterword.capture.intake import Intake, Memory
 from afterword.capture.tail.compare import resume
-from afterword.capture.tail.content import Content, opened
+from afterword.capture.tail.content import Clipped, Content, opened
 from afterword.capture.tail.prefix import PrefixHash
 from afterword.domain.clock import Clock
-from afterword.domain.events import Decoder
+from afterword.domain.events import Decoder, Fingerprint
 from afterword.redact.redactor import Redactor
 from afterword.redact.text import Redacted
 from afterword.store.ledger import sources
@@ -36,9 +38,15 @@ class Tools:
     quiet_us: int
     on_commit: Callable[[int], None] = lambda _bytes: None
     stop: Callable[[], bool] = lambda: False
+    passing: Callable[[int], Passing] | None = None
+    """Makes, for the row of a source, what its events pass before they are taken in."""
+    shut: Callable[[os.stat_result, Shut], None] = lambda _found, _why: None
+    """Told of a file that is not read further for now, as it looked then."""
 
-    def fingerprint(self, text: str) -> str:
-        return self.ledger.keyed_hash(text.encode("utf-8", "surrogatepass"), 8).hex()
+    @functools.cached_property
+    def fingerprint(self) -> Fingerprint:
+        """The keyed hash that decoders keep in place of a text."""
+        return Fingerprints(self.ledger)
 
 
 class Kept(msgspec.Struct):
@@ -63,7 +71,15 @@ def take(tools: Tools, decoder: Decoder, path: Path, source: Source, *, thorough
         OSError: the file cannot be opened or read, or is no regular file; nothing was changed.
     """
     with opened(path) as content:
-        return _take(tools, decoder, content, path, source, thorough=thorough)
+        try:
+            return _take(tools, decoder, content, path, source, thorough=thorough)
+        except Shut as why:
+            shut = why
+        # What came before is in the ledger or was given up with its transaction: it is read up to there.
+        before = sources.find(tools.ledger, source.path_key) or source
+        new = _take(tools, decoder, Clipped(content, shut.pos), path, before, thorough=thorough)
+        tools.shut(content.found, shut)
+        return new
 
 
 def _take(tools: Tools, decoder: Decoder, content: Content, path: Path, source: Source, *, thorough: bool) -> int:
@@ -93,6 +109,7 @@ def _take(tools: Tools, decoder: Decoder, content: Content, path: Path, source: 
         prefix or PrefixHash(tools.ledger.hash_key),
         redactor=tools.redactor,
         hasher=tools.ledger,
+        fingerprint=tools.fingerprint,
         quiet=quiet,
     )
     reading.run(decoding, changed_us=found.st_mtime_ns // 1000, again=again)
@@ -101,9 +118,12 @@ def _take(tools: Tools, decoder: Decoder, content: Content, path: Path, source: 
 
 def unchanged(found: os.stat_result, at: Checkpoint) -> bool:
     """Whether a file looks as it did when it was last read."""
-    return (found.st_size, found.st_mtime_ns, found.st_ino, found.st_dev) == (
-        at.size, at.mtime_ns, at.inode, at.device,
-    )  # fmt: skip
+    return looks(found) == (at.size, at.mtime_ns, at.inode, at.device)
+
+
+def looks(found: os.stat_result) -> tuple[object, ...]:
+    """What a file's change is seen by."""
+    return found.st_size, found.st_mtime_ns, found.st_ino, found.st_dev
 
 
 def owes_a_look(found: os.stat_result, at: Checkpoint) -> bool:
@@ -167,6 +187,7 @@ class Reading:
                 changed_us=min(changed_us, now_us),
                 now_us=now_us,
                 memory=self._memory,
+                passing=self._tools.passing(self._source.row) if self._tools.passing else None,
             )
             yield intake
         self.new_items += intake.new_items

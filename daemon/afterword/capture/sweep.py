@@ -8,7 +8,8 @@ import contextlib
 import logging
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import cast
 
@@ -17,6 +18,8 @@ import msgspec
 from afterword.capture import database, linelog, parts
 from afterword.capture.cold.feed import Feed
 from afterword.capture.cold.worker import Orders, Task
+from afterword.capture.exclusion import Exclusions
+from afterword.capture.gate import Gate, Passing, tells_of_others
 from afterword.capture.harness import table
 from afterword.capture.tail.compare import resume
 from afterword.capture.tail.content import PACKED, log_name, opened
@@ -24,7 +27,7 @@ from afterword.capture.taking import Recall
 from afterword.domain.clock import Clock
 from afterword.domain.events import Agent, Decoder, Found, PartsReader, Unreadable, Where
 from afterword.redact.redactor import Redactor
-from afterword.store.ledger import sessions, sources
+from afterword.store.ledger import left_out, sessions, sources
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.ledger.sources import Checkpoint, Source
 
@@ -107,9 +110,11 @@ class Capture:
         limits: parts.Limits,
         jobs: int = 1,
         jobs_from: int = 0,
+        exclude: Sequence[str] = (),
     ) -> None:
         """With `jobs` over 1, logs that nobody has read yet are read by several processes, if they have `jobs_from`
-        bytes or more together."""
+        bytes or more together. `exclude`: folders and names of projects whose sessions are left out (`[capture]
+        exclude_projects`)."""
         self._ledger = ledger
         self._redactor = redactor
         self._clock = clock
@@ -120,6 +125,9 @@ class Capture:
         self._jobs_from = jobs_from
         self._feed: Feed | None = None
         self._recall = Recall()
+        folders = left_out.Folders(ledger)
+        self.exclusions = Exclusions(exclude, where.home, folders)
+        self._gate = Gate(ledger, self.exclusions, folders, limits.document_max_bytes)
         self._looks = 0
         self._known: dict[tuple[str, Path], Source] = {}
         self._agents: dict[str, Agent] = {h.name: h.load() for h in table.HARNESSES if h.reads}
@@ -150,8 +158,9 @@ class Capture:
         is read that several processes are worth it."""
         total = Sum()
         self._pass(total, thorough, on_progress, stop, only, on_large)
-        if not stop() and self._folders() != self._where.folders:
-            # Some agents keep their store in the folder they work in: what was read has named new ones.
+        if not stop() and (self._folders() != self._where.folders or self._gate.rewound):
+            # Some agents keep their store in the folder they work in: what was read has named new ones. And what was
+            # let in may have been passed over elsewhere.
             self._pass(total, thorough, on_progress, stop, only, on_large)
         return total
 
@@ -180,6 +189,7 @@ class Capture:
                 except OSError as err:
                     self._trouble(view.harness, found, err.strerror or str(err))
                     total.problems += 1
+        self._gate.survey([(harness, self._agents[harness], found) for harness, found in todo], self._fingerprint)
         bytes_all = sum(self._new_bytes(harness, found) for harness, found in todo)
         bytes_done = 0
 
@@ -246,8 +256,19 @@ class Capture:
     ) -> int | None:
         """Read what is new in one file; None when it could not be read (its source says why)."""
         found = self._found.get((harness, path), Found(path))
-        tools = linelog.Tools(self._ledger, self._redactor, self._clock, self._quiet_us, on_commit, stop)
+        tools = linelog.Tools(
+            self._ledger,
+            self._redactor,
+            self._clock,
+            self._quiet_us,
+            on_commit,
+            stop,
+            passing=partial(self._passing, harness, found),
+            shut=lambda at, why: self._gate.shut(harness, path, linelog.looks(at), [why.still]),
+        )
         try:
+            if not self._gate.admits(harness, self._agents[harness], found, tools.fingerprint, quiet=self._rests(path)):
+                return 0
             source = self._source(harness, found)
             taken = self._take(tools, harness, found, source, thorough=thorough)
         except (OSError, Unreadable) as err:
@@ -271,7 +292,8 @@ class Capture:
     def _take(self, tools: linelog.Tools, harness: str, found: Found, source: Source, *, thorough: bool) -> parts.Taken:
         agent = self._agents[harness]
         if found.reader != "lines":
-            return parts.take(tools, self._limits, cast("PartsReader", agent), found, source, self._recall)
+            reader = cast("PartsReader", agent)
+            return parts.take(tools, self._limits, reader, found, source, self._recall, self._gate)
         decoder = cast("Decoder", agent)
         new = 0
         if self._feed and source.at == Checkpoint(first_us=source.at.first_us):
@@ -283,11 +305,22 @@ class Capture:
             source = self._must_find(source.path_key)
         return parts.Taken(new + linelog.take(tools, decoder, found.path, source, thorough=thorough))
 
+    def _fingerprint(self, text: str) -> str:
+        return self._ledger.keyed_hash(text.encode("utf-8", "surrogatepass"), 8).hex()
+
+    def _passing(self, harness: str, found: Found, row: int) -> Passing:
+        elsewhere = found.reader == "lines" and tells_of_others(self._agents[harness], found.path)
+        return Passing(self._gate, harness, row, patient=elsewhere, wait=elsewhere and not self._rests(found.path))
+
+    def _rests(self, path: Path) -> bool:
+        """Whether a file has been quiet for so long that nothing more is expected of it."""
+        return self._clock() - path.stat().st_mtime_ns // 1000 >= self._quiet_us
+
     def belongs(self, path: Path) -> tuple[str, Path] | None:
         """(harness, path) of the source that a changed path is, or is a part of (a write-ahead log, a file in a
         folder that is read with a document); None for a path that no look has shown to belong to one."""
         for harness in self._agents:
-            if (harness, log_name(path)) in self._known:
+            if (harness, log_name(path)) in self._known or self._gate.knows(harness, path):
                 return harness, path
         return self._beside.get(path) or self._beside.get(path.parent)
 
@@ -305,6 +338,10 @@ class Capture:
     def _look(self) -> None:
         """See what is in the stores now."""
         self._looks += 1
+        self._gate.refresh()
+        if self._gate.rewound:
+            self._gate.rewound = False
+            self._known.clear()
         self._where = msgspec.structs.replace(self._where, folders=self._folders())
         self.views = survey(self._where)
         self._missing.clear()
@@ -324,6 +361,8 @@ class Capture:
                 self._whole_roots += view.present
 
     def _wants(self, harness: str, found: Found, *, thorough: bool) -> bool:
+        if self._gate.keeps_out(harness, found.path):
+            return False
         known = self._lookup(harness, found.path)
         if found.reader != "lines":
             if known is None or known.authority != found.authority:
@@ -334,8 +373,11 @@ class Capture:
                 and parts.rests(self._ledger, found, known.at, self._clock())
             ):
                 return False
-            return parts.changed(parts.seen(self._ledger, found), known.at)
+            now = parts.seen(self._ledger, found)
+            return parts.changed(now, known.at) and not self._gate.rests(harness, found.path, parts.looks(now))
         at = found.at or found.path.stat()
+        if self._gate.rests(harness, found.path, linelog.looks(at)):
+            return False
         if known is None or known.problem or known.authority != found.authority:
             return True
         quiet = self._clock() - at.st_mtime_ns // 1000 >= self._quiet_us
@@ -417,6 +459,8 @@ class Capture:
 
     def _trouble(self, harness: str, found: Found, reason: str) -> None:
         key = sources.path_key(self._ledger, harness, log_name(found.path))
+        if self._gate.keeps_out(harness, found.path) or self.exclusions.looks_excluded(found.path):
+            return  # not even that it is there
         with self._ledger.transaction():
             source = sources.find(self._ledger, key)
             if source is None:

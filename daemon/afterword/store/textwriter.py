@@ -13,6 +13,7 @@ from pathlib import Path
 from afterword.store import faults
 from afterword.store.fulltext import FILE, TOKENIZE, Range, shard_path, spread_of
 from afterword.store.ledger.ledger import Ledger
+from afterword.store.privacy import private_file
 from afterword.store.textfill import filling
 from afterword.store.textpart import SCHEMA, Part
 
@@ -234,8 +235,7 @@ class FullText:
 
 def connect(path: Path) -> sqlite3.Connection:
     """A file of the full text, open to be written; made when it is missing."""
-    db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30)
-    path.chmod(0o600)
+    db = sqlite3.connect(private_file(path), isolation_level=None, check_same_thread=False, timeout=30)
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA synchronous = NORMAL")
     db.execute("PRAGMA cache_size = -32768")

@@ -21,6 +21,7 @@ import msgspec
 from afterword import __version__
 from afterword.capture.cold import wire
 from afterword.capture.cold.worker import Orders, Task
+from afterword.capture.gate import Shut
 from afterword.capture.intake import Intake
 from afterword.capture.linelog import Reading
 from afterword.capture.prepared import ReadyItem
@@ -136,6 +137,8 @@ class Feed:
             return self._put(stream, reading, source, on_commit)
         except _Stopped:
             return "stopped"
+        except Shut:
+            return "rest"  # whoever reads the file in the ordinary way sees to it
         except msgspec.MsgspecError:
             _log.warning("what a worker sent cannot be read")
             return "rest"

@@ -19,9 +19,9 @@ import msgspec
 from afterword import __version__
 from afterword.capture.cold import wire
 from afterword.capture.cold.outbox import Outbox
-from afterword.capture.decoding import COMMIT_BYTES, Decoding
+from afterword.capture.decoding import COMMIT_BYTES, Decoding, Fingerprints
 from afterword.capture.harness import table
-from afterword.capture.prepared import Prepare
+from afterword.capture.prepared import Prepare, ReadyFacts
 from afterword.capture.tail.content import opened
 from afterword.capture.tail.prefix import Keyed, PrefixHash
 from afterword.domain.events import Decoded, Decoder
@@ -29,6 +29,8 @@ from afterword.redact.redactor import Redactor
 from afterword.store import faults
 from afterword.store.ledger.sources import Checkpoint
 
+MARK = "[redacted:"
+_MASKED = "something in the name of a folder is masked"
 _STEPS_BYTES = 256 << 10
 _NICE = 5
 
@@ -62,7 +64,11 @@ class Recorder:
         self._size = 0
 
     def line(self, decoded: Sequence[Decoded], pos: int, line_number: int) -> None:
-        events = [wire.sent(event) for event in self._prepare.events(decoded)]
+        ready = self._prepare.events(decoded)
+        if any(isinstance(event, ReadyFacts) and event.facts.cwd and MARK in event.facts.cwd for event in ready):
+            # Whether a session of this folder is left out cannot be told any more: the writer reads on from here.
+            raise ValueError(_MASKED)
+        events = [wire.sent(event) for event in ready]
         self._add(wire.Line(pos, line_number, events), sum(_size(event) for event in events))
 
     def oversized(self, session: str, size: int, head: bytes, pos: int, line_number: int) -> None:
@@ -127,6 +133,7 @@ class Worker:
                 PrefixHash(self._keyed.hash_key),
                 redactor=self._redactor,
                 hasher=self._keyed,
+                fingerprint=Fingerprints(self._keyed),
                 quiet=found.st_mtime_ns // 1000 <= self._orders.quiet_before_us,
             )
             recorder = Recorder(Prepare(self._redactor, self._keyed), self._outbox)
