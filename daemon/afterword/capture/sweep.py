@@ -11,13 +11,11 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import msgspec
 
 from afterword.capture import database, linelog, parts
-from afterword.capture.cold.feed import Feed
-from afterword.capture.cold.worker import Orders, Task
 from afterword.capture.exclusion import Exclusions
 from afterword.capture.gate import Gate, Passing, tells_of_others
 from afterword.capture.harness import table
@@ -30,6 +28,9 @@ from afterword.redact.redactor import Redactor
 from afterword.store.ledger import left_out, sessions, sources
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.ledger.sources import Checkpoint, Source
+
+if TYPE_CHECKING:
+    from afterword.capture.cold.feed import Feed
 
 _log = logging.getLogger(__name__)
 _LOG_SUFFIXES = (".jsonl", PACKED)
@@ -224,6 +225,9 @@ class Capture:
         if self._jobs < 2 or not fresh or sum(self._new_bytes(*each) for each in fresh) < self._jobs_from:
             yield
             return
+        from afterword.capture.cold.feed import Feed  # noqa: PLC0415  # what only looks at stores starts no process
+        from afterword.capture.cold.worker import Orders, Task  # noqa: PLC0415
+
         on_large()
         orders = Orders(
             self._ledger.hash_key,
@@ -298,7 +302,7 @@ class Capture:
         new = 0
         if self._feed and source.at == Checkpoint(first_us=source.at.first_us):
             reading = linelog.Reading(tools, decoder, source)
-            outcome = self._feed.take(Task(harness, bytes(found.path)), reading, source, tools.on_commit)
+            outcome = self._feed.take(harness, found.path, reading, source, tools.on_commit)
             new = reading.new_items
             if outcome != "rest":
                 return parts.Taken(new)

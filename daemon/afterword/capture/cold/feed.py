@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -125,9 +126,11 @@ class Feed:
             out.write(msgspec.msgpack.encode(orders))
         self._tell()
 
-    def take(self, task: Task, reading: Reading, source: Source, on_commit: Callable[[int], None]) -> Outcome:
+    def take(
+        self, harness: str, path: Path, reading: Reading, source: Source, on_commit: Callable[[int], None]
+    ) -> Outcome:
         """Put in what the workers read of this file; each piece with its position in a transaction of its own."""
-        number = self._numbers.get(task)
+        number = self._numbers.get(Task(harness, bytes(path)))
         if number is None:
             return "rest"
         try:
