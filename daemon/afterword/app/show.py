@@ -110,7 +110,7 @@ def whole(ledger: Ledger, session: sessions.Session) -> Whole:
             path=item.path,
         )
         for item in views.in_order(ledger, session.row)
-        if item.state is not State.HIDDEN
+        if item.state < State.HIDDEN
     ]
     return Whole(
         session=session,

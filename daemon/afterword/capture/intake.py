@@ -30,7 +30,7 @@ from afterword.domain.events import (
     Skipped,
     Window,
 )
-from afterword.domain.ids import ItemId, item_id
+from afterword.domain.ids import ItemId, SessionId, item_id, session_id
 from afterword.domain.items import Kind, SaidBy, Time
 from afterword.redact.redactor import Redactor
 from afterword.redact.text import Redacted
@@ -187,6 +187,7 @@ class Intake:
         if whole:
             self._writer.vanish(self._window)
         for row, facts in self._facts.items():
+            self._leave_out(facts, row)
             encoded = msgspec.json.encode(facts)
             if encoded != self._facts_read[row]:
                 sessions.set_facts(
@@ -239,6 +240,9 @@ class Intake:
         time_us, time_flag = self._time(event.time_us, session)
         text = self._redactor.redact(event.text)
         ids = self._ids(event.kind, event.key or ())
+        self._writer.refuses(session, self._parent(session))
+        if not event.positional and event.key is not None and self._writer.stood_here(session, place, event.kind, text):
+            self._writer.forget(ids(0))
         new = NewItem(
             id=ids(0),
             kind=event.kind,
@@ -270,8 +274,19 @@ class Intake:
             left = event.abandoned or (placed and placed.dead) or self._facts_of(session).reverted(place[0], time_us)
             state = State.ABANDONED if left else State.LIVE
             self._writer.member(session, row, place, placed.turn if placed else None, state, message=message)
-        if event.kind is Kind.PROMPT and event.said_by is SaidBy.PERSON:
+        if event.kind is Kind.PROMPT and event.said_by is SaidBy.PERSON and not self._writer.erased(row):
             self._name_by(sessions.title_of(text), session, row)
+
+    def _parent(self, session: int) -> SessionId | None:
+        parent = self._facts_of(session).parent
+        return session_id(self._source.harness, parent) if parent else None
+
+    def _leave_out(self, facts: sessions.SessionFacts, session: int) -> None:
+        """Take out of a session's facts what was forgotten of it."""
+        for name in self._writer.left_out(session, self._parent(session)):
+            if name != "title" or facts.title_rank or self._writer.refuses(session, None):
+                setattr(facts, name, "")
+                facts.title_rank = facts.title_rank if name != "title" else 0
 
     def _name_by(self, prompt: str, session: int, row: int) -> None:
         """A session without a title goes by its first prompt, also when that was not all there at first."""

@@ -4,10 +4,10 @@ from enum import IntEnum
 
 import msgspec
 
-from afterword.domain.ids import ItemId
+from afterword.domain.ids import ItemId, SessionId
 from afterword.domain.items import ExitStatus, Kind, SaidBy, Time
 from afterword.redact.text import Redacted
-from afterword.store.ledger import authority, masked, sessions
+from afterword.store.ledger import authority, masked, sessions, tombstones
 from afterword.store.ledger.edits import Edits
 from afterword.store.ledger.ledger import Ledger, RecordKind, pack, unpack
 
@@ -19,6 +19,8 @@ class State(IntEnum):
     ABANDONED = 1
     HIDDEN = 2
     """It proved to be a copy or no speech at all."""
+    FORGOTTEN = 3
+    """Its text was forgotten, or its session; derived here, no source says it."""
 
 
 class NewItem(msgspec.Struct, frozen=True, gc=False):
@@ -57,12 +59,37 @@ class Writer:
         self._touched: set[int] = set()
         self._masked = masked.Change()
         self._edits = Edits(ledger)
+        self._forgotten = tombstones.Known(ledger)
         self.open = False
         """Whether what is shown from now on comes from lines that will be decoded again."""
         self._reopened = {
             row for (row,) in self._db.execute("SELECT membership FROM shown WHERE source = ? AND open = 1", (source,))
         }
         self.new_items = 0
+
+    def refuses(self, session: int, parent: SessionId | None) -> bool:
+        """Whether nothing of a session is taken in: it was forgotten, or the one it was spawned by was."""
+        if self._forgotten.none or not self._forgotten.session(session, parent):
+            return False
+        its_id = self._db.execute("SELECT id FROM session WHERE row = ?", (session,)).fetchone()[0]
+        tombstones.put(self._ledger, tombstones.Tombstone("session", its_id))
+        return True
+
+    def left_out(self, session: int, parent: SessionId | None) -> tuple[tombstones.Field, ...]:
+        """The facts of a session that were forgotten."""
+        return self._forgotten.fields(session, parent)
+
+    def stood_here(self, session: int, place: tuple[int, int], kind: Kind, text: Redacted) -> bool:
+        """Whether this very text was forgotten, under another id, at this place of the session."""
+        return not self._forgotten.none and tombstones.stood_at(self._ledger, session, place, kind, text)
+
+    def forget(self, item_id: ItemId) -> None:
+        """An item that is about to come is one that was forgotten."""
+        tombstones.put(self._ledger, tombstones.of_item(item_id))
+
+    def erased(self, item: int) -> bool:
+        """Whether an item has no text any more because it was forgotten."""
+        return not self._forgotten.none and self._forgotten.erased(item)
 
     def find_keyless(self, session: int, raw_print: bytes) -> ItemId | None:
         """The id of the item without a key that has this keyed hash."""
@@ -84,6 +111,8 @@ class Writer:
         found = self._db.execute(
             "SELECT row, time_us, time_flag, text, packed, path, exit_status FROM item WHERE id = ?", (item.id,)
         ).fetchone()
+        if not self._forgotten.none and self._is_forgotten(item, session, found[0] if found else None):
+            return self._without_text(item, session, found[0] if found else None)
         if found is None:
             blob, packed = pack(item.text)
             new = self._db.execute(
@@ -141,10 +170,37 @@ class Writer:
         )
         return row
 
+    def _is_forgotten(self, item: NewItem, session: int, row: int | None) -> bool:
+        if row is not None:
+            return self._forgotten.erased(row)
+        return (
+            self._forgotten.item(item.id)
+            or self._forgotten.session(session)
+            or self._forgotten.text(item.kind, item.text)
+        )
+
+    def _without_text(self, item: NewItem, session: int, row: int | None) -> int:
+        """The row of an item that was forgotten, made when it is new: its id and its place, and nothing of it."""
+        if row is None:
+            row = self._db.execute(
+                "INSERT INTO item (id, kind, said_by, time_us, time_flag, text, packed, chars, home, origin)"
+                " VALUES (?, ?, ?, ?, ?, x'', 0, 0, ?, 1)",
+                (item.id, item.kind, item.said_by, item.time_us, item.time_flag, session),
+            ).lastrowid
+            assert row is not None
+            self._ledger.number(RecordKind.ITEM, row, 1)
+            tombstones.remember_print(self._ledger, row, item.text)
+            tombstones.put(self._ledger, tombstones.of_item(item.id))
+        # Under newer rules the same text may read otherwise: its hash is taken anew whenever it comes by.
+        tombstones.put_text(self._ledger, item.kind, item.text)
+        return row
+
     def finish(self, item_id: ItemId, exit_status: ExitStatus) -> None:
         """Set the exit status of an item that was stored before; without such an item nothing happens."""
         found = self._db.execute("SELECT row, exit_status FROM item WHERE id = ?", (item_id,)).fetchone()
         if found is None or found[1] == exit_status or exit_status is None:
+            return
+        if self.erased(found[0]):
             return
         self._edits.begin(found[0])
         self._db.execute("UPDATE item SET exit_status = ? WHERE row = ?", (exit_status, found[0]))
@@ -170,6 +226,8 @@ class Writer:
             assert row is not None
             self._ledger.number(RecordKind.MEMBERSHIP, row, 1)
             self._touch_holders(item)
+            if not self._forgotten.none and (self._forgotten.session(session) or self._forgotten.erased(item)):
+                self._unsettled.moved(session)
         else:
             row = found[0]
             seen = self._db.execute(
