@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING
 
-from afterword.app import rescrub, setup
+from afterword.app import forgetting, rescrub, setup
 from afterword.app.articles import LedgerArticles
 from afterword.app.compiling import Compiling, Tended
 from afterword.app.config import Config, day_starts_at_min
@@ -177,7 +177,8 @@ def writer(
     settle_us: int | None = None,
     telling: "Callable[[], AbstractContextManager[Tell]]" = _untold,
 ) -> Iterator[Program]:
-    """The program with the writer's lock held, and every text under the rules of now.
+    """The program with the writer's lock held, every text under the rules of now, and a forgetting that was cut off
+    finished.
 
     `telling` is entered where it takes a while before anything else can be done.
 
@@ -190,6 +191,9 @@ def writer(
             if rescrub.due(program):
                 with telling() as tell:
                     rescrub.run(program, tell)
+            if forgetting.due(program):
+                with telling() as tell:
+                    forgetting.run(program, tell)
             yield program
         finally:
             program.close()

@@ -16,6 +16,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "search": ("afterword.cli.look:search", "Find what was said or done, by exact words and by meaning."),
     "show": ("afterword.cli.look:show", "One session whole."),
     "open": ("afterword.cli.open:open_", "Open in Obsidian where a result was written up."),
+    "forget": ("afterword.cli.forget:forget", "Take something out of everything, for good; shows first what goes."),
     "status": ("afterword.cli.state:status", "One screen: what runs, what is pending, how much there is."),
     "doctor": ("afterword.cli.state:doctor", "Every known trouble with its fix."),
     "mcp": ("afterword.cli.mcp:mcp", "Answer an agent's searches over MCP (stdio)."),

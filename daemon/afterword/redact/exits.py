@@ -58,6 +58,9 @@ EXITS: Final[tuple[Exit, ...]] = (
     ),
     Exit("merge-vectors", "numbers", ("afterword.index.nearness",), "hashes of redacted texts, and their vectors"),
     Exit("database-copy", "unlinked", ("afterword.capture.database",), "a database whose log has no index, to be read"),
+    Exit("backup-look", "unlinked", ("afterword.store.backups_holding",), "a backup unpacked into a private folder"),
+    Exit("person-line", "numbers", ("afterword.app.traces",), "a word of ours in the place of what a person struck"),
+    Exit("tombstones", "numbers", ("afterword.store.forgotten_file",), "ids and hashes of what was forgotten"),
     Exit("lock", "numbers", ("afterword.store.lock",), "the owner's process number and command"),
     Exit("door-card", "numbers", ("afterword.store.doorfile",), "the door's port, process number and token"),
     # The one row of foreign words without redaction: the hook knows no rules and must be quick. A spool file holds four

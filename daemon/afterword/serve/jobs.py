@@ -40,6 +40,7 @@ JOBS: Final[dict[str, Work]] = {
     "write-up": Work(passes.WriteUp, passes.write_up),
     "index": Work(passes.Reindex, passes.index),
     "compile": Work(passes.CompileDays, passes.compile_days),
+    "forget": Work(passes.Forget, passes.forget),
 }
 
 

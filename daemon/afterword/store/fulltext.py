@@ -250,6 +250,11 @@ class FullText:
         finally:
             self._db.execute("PRAGMA secure_delete = OFF")
 
+    def pack(self) -> None:
+        """Write the file anew, without free pages: they may hold postings of texts that were replaced long ago."""
+        self._db.execute("VACUUM")
+        self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
     def optimize(self) -> None:
         """Merge the index's segments after a large ingest, for faster queries and a smaller file."""
         for table in ("prose", "tool"):

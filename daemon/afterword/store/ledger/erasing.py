@@ -27,9 +27,7 @@ _NOTHING: Final = Digest(Point("", (), ""))
 _FORGOTTEN_PATH: Final = "(forgotten)"
 
 
-def rows(
-    ledger: Ledger, redactor: Redactor, said: Collection[str], on_progress: Callable[[int, int], None]
-) -> None:
+def rows(ledger: Ledger, redactor: Redactor, said: Collection[str], on_progress: Callable[[int, int], None]) -> None:
     """Erase items, facts, write-ups, builds and what else holds words of them. `said` names what in a decoder's state
     a transcript says."""
     _items(ledger, on_progress)
@@ -174,11 +172,11 @@ def _small(ledger: Ledger) -> None:
     """What else remembers words: how to undo the newest build, and what jobs were asked and answered."""
     if ledger.meta("build_undo") is not None:
         ledger.set_meta("build_undo", "null")
+    error = '{"kind":"forgotten","message":"forgotten","hint":""}'
     ledger.db.execute(
-        "UPDATE job SET arguments = '{}', progress = '',"
-        " result = CASE WHEN state = 'done' THEN '{}' ELSE '' END,"
-        """ error = CASE WHEN state = 'failed' THEN '{"kind":"forgotten","message":"forgotten","hint":""}' ELSE '' END"""
-        " WHERE state IN ('done', 'failed')"
+        "UPDATE job SET arguments = '{}', progress = '', result = CASE WHEN state = 'done' THEN '{}' ELSE '' END,"
+        " error = CASE WHEN state = 'failed' THEN ? ELSE '' END WHERE state IN ('done', 'failed')",
+        (error,),
     )
 
 

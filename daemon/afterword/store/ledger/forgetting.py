@@ -178,7 +178,7 @@ def _sections(ledger: Ledger, redactor: Redactor, items: set[int], touched: set[
     """Take the sections that were made from items out of sight, and note them, their days and their articles."""
     keys = {key for session in touched for key in _emptied(ledger, session)}
     for item in items:
-        keys |= set(_made_of(ledger, item))
+        keys |= set(made_of(ledger, item))
     if not keys:
         return
     edits = section_edits.every(ledger)
@@ -218,7 +218,8 @@ def _emptied(ledger: Ledger, session: int) -> Iterator[SegmentKey]:
             yield SegmentKey(register.key)
 
 
-def _made_of(ledger: Ledger, item: int) -> Iterator[SegmentKey]:
+def made_of(ledger: Ledger, item: int) -> Iterator[SegmentKey]:
+    """The keys of the sections that an item was written up in."""
     rows = ledger.db.execute(
         "SELECT r.key FROM derivation d JOIN register r ON r.row = d.dst"
         " WHERE d.src_kind = ? AND d.src = ? AND d.dst_kind = ?",
@@ -246,5 +247,3 @@ def rewrite(ledger: Ledger, register: registers.Register, value: str) -> None:
     )
     rev, kind = ledger.db.execute("SELECT rev, kind FROM register WHERE row = ?", (register.row,)).fetchone()
     ledger.number(RecordKind(kind), register.row, rev)
-
-

@@ -104,7 +104,7 @@ class Generations:
             if row is None:
                 return found
             erased = None if row[6] is None else (row[6], row[7])
-            found.append(Known(its_id, row[0], unpack(row[1], row[2]), *row[3:6], erased))
+            found.append(Known(its_id, row[0], unpack(row[1], row[2]), row[3], row[4], row[5], erased))
 
     def shown_elsewhere(self, membership: int | None) -> bool:
         """Whether another source shows it; a row that is not in the session at all is somebody else's."""
