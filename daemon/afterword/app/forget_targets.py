@@ -254,7 +254,7 @@ def _with_copies(ledger: Ledger, daily: str, wanted: Wanted) -> Targets:
         copies=len(copies),
         shared=shared,
         sections=tuple(sections),
-        articles=tuple(_article_hits(ledger, keys)),
+        articles=tuple(_article_hits(ledger, _told_in(ledger, every))),
     )
 
 
@@ -278,12 +278,23 @@ def _hits(ledger: Ledger, items: set[int], wanted: Wanted, wholly: set[int]) -> 
         )
 
 
-def _article_hits(ledger: Ledger, keys: set[SegmentKey]) -> Iterator[ArticleHit]:
+def _told_in(ledger: Ledger, items: set[int]) -> dict[SegmentKey, str]:
+    """Section → all that goes of what it was made from."""
+    found: dict[SegmentKey, str] = {}
+    for item in items:
+        blob, packed = ledger.db.execute("SELECT text, packed FROM item WHERE row = ?", (item,)).fetchone()
+        for key in forgetting.made_of(ledger, item):
+            found[key] = found.get(key, "") + "\n" + folded(unpack(blob, packed))
+    return found
+
+
+def _article_hits(ledger: Ledger, told: dict[SegmentKey, str]) -> Iterator[ArticleHit]:
     paths = dict(ledger.db.execute("SELECT uid, path FROM article_file"))
     for each in articles.current(ledger):
-        lost = sum(claim.section in keys for claim in each.article.points)
+        points = each.article.points
+        lost = sum(folded(claim.quote).strip(" …") in told.get(claim.section, "") for claim in points)
         if lost and each.article.status != "withdrawn":
-            yield ArticleHit(each.uid, each.article.title, paths.get(each.uid, ""), lost, len(each.article.points))
+            yield ArticleHit(each.uid, each.article.title, paths.get(each.uid, ""), lost, len(points))
 
 
 def needles(ledger: Ledger, targets: Targets, selector: Selector) -> Callable[[str], list[tuple[int, int]]]:

@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
+
 from afterword.capture.linelog import SAID
 from afterword.domain.errors import TransientError
 from afterword.domain.ids import SegmentKey
@@ -141,7 +143,8 @@ def _articles(program: "Program", tell: "Tell") -> list[str]:
         program.compiling.run(
             days, on_progress=lambda done, all_: tell("Compiling", "days", done, all_, "without what is forgotten")
         )
-    if not forgetting.planned(ledger, "article"):
+    slugs = forgetting.planned(ledger, "article")
+    if not slugs:
         return []
     with ledger.transaction(durable=True):
         found = erasing.drop_articles(ledger)
@@ -151,9 +154,11 @@ def _articles(program: "Program", tell: "Tell") -> list[str]:
     known = article_files.every(ledger)
     for uid, stands in found.items():
         file = known.get(uid)
-        if stands or file is None:
+        if file is None:
             continue
-        if forgotten_notes.relieve_article(program.vault, file):
+        if stands:
+            _rename(program, file, slugs[uid])
+        elif forgotten_notes.relieve_article(program.vault, file):
             with ledger.transaction():
                 article_files.drop(ledger, uid)
         else:
@@ -163,6 +168,19 @@ def _articles(program: "Program", tell: "Tell") -> list[str]:
     if not forgotten_notes.relieve_log(program.vault, folders.knowledge, titles, found):
         left.append(f"{folders.knowledge}/log.md")
     return left
+
+
+def _rename(program: "Program", file: article_files.ArticleFile, slug: str) -> None:
+    """An article that is called otherwise now gives up a file name that was made from its title as it was."""
+    assert program.vault is not None
+    article = articles.stored(program.ledger)[file.uid]
+    place = forgotten_notes.renamed(program.vault, file, slug, article.slug)
+    if place:
+        path, at = place
+        with program.ledger.transaction():
+            article_files.save(
+                program.ledger, program.redactor, msgspec.structs.replace(file, path=path, at=at, made="")
+            )
 
 
 def _spool(program: "Program") -> None:

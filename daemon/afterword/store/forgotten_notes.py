@@ -14,7 +14,7 @@ from afterword.domain.escape import plain, unescape
 from afterword.domain.ids import ArticleUid, SegmentKey
 from afterword.domain.sections import PARTS, forgotten_line
 from afterword.store import faults, files
-from afterword.store.ledger.article_files import ArticleFile
+from afterword.store.ledger.article_files import ArticleFile, Stat
 from afterword.store.matter import read_matter
 
 _POINT: Final = re.compile(r" {0,3}[-*+](?:[ \t]+|$)(?:\[.\](?:[ \t]+|$))?(.*)")
@@ -175,6 +175,24 @@ def relieve_article(vault: Path, file: ArticleFile) -> bool:
     if values is None:
         return True  # not to be read as one of ours any more: all of it is a person's
     return files.swap(path, note, _without_ours(note, values, file))
+
+
+def renamed(vault: Path, file: ArticleFile, old: str, new: str) -> tuple[str, Stat] | None:
+    """Rename an article's file from the slug it had to the one it has; where it is now, None where that is not ours to
+    do: a person called it otherwise, or nothing changed."""
+    if not files.lies_inside(vault, file.path):
+        return None
+    path = files.inside(vault, file.path)
+    if old == new or not path.is_file() or path.stem not in (old, f"{old}-{file.uid[2:6]}"):
+        return None
+    free = (path.with_name(f"{name}.md") for name in (new, f"{new}-{file.uid[2:6]}", file.uid))
+    target = next((name for name in free if not name.exists()), None)
+    if target is None:
+        return None
+    path.rename(target)
+    files.sync_folder(path.parent)
+    at = target.stat()
+    return target.relative_to(vault.resolve()).as_posix(), (at.st_size, at.st_mtime_ns, at.st_ino)
 
 
 def _without_ours(note: bytes, values: Mapping[str, object], file: ArticleFile) -> bytes:
