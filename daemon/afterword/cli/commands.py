@@ -16,6 +16,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "search": ("afterword.cli.look:search", "Find what was said or done, by exact words and by meaning."),
     "show": ("afterword.cli.look:show", "One session whole."),
     "open": ("afterword.cli.open:open_", "Open in Obsidian where a result was written up."),
+    "retract": ("afterword.cli.retract:retract", "Mark what proved wrong: nothing tells it any more."),
+    "undo": ("afterword.cli.retract:undo", "Take a retraction back; without ID, list what can be."),
     "forget": ("afterword.cli.forget:forget", "Take something out of everything, for good; shows first what goes."),
     "status": ("afterword.cli.state:status", "One screen: what runs, what is pending, how much there is."),
     "doctor": ("afterword.cli.state:doctor", "Every known trouble with its fix."),
