@@ -48,8 +48,8 @@ class Program:
         self.clock: Clock = clock_from(dict(env))
         self.ledger = ledger
         self.redactor = redactor(config)
-        install(self.redactor)
         settings = config.settings
+        install(self.redactor)
         self.text = FullText(config.places.state, ledger)
         self.settle_us = duration_us(settings.segment.settle) if settle_us is None else settle_us
         self.capture = Capture(

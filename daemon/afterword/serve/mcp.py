@@ -31,6 +31,7 @@ from afterword.app.config import Config, load
 from afterword.app.results import Question
 from afterword.domain.errors import AfterwordError
 from afterword.redact.exits import leave_tree
+from afterword.redact.logs import begin
 from afterword.redact.redactor import Redactor, at_exit
 
 LIMIT_MAX: Final = 20
@@ -88,6 +89,7 @@ def serve(stdin_fd: int, stdout_fd: int, config_file: Path | None, parent: int) 
     """Speak MCP on these descriptors until the client closes its side or is gone. `parent` is the process that was the
     parent when this one began: by now it may have another."""
     redactor = Redactor("python")
+    begin(redactor)
 
     async def list_tools(_context: Any, _asked: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=[SEARCH])
