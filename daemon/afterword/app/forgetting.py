@@ -44,7 +44,7 @@ def _know(program: "Program") -> None:
         new = forgetting.apply(ledger, there)
     if new:
         _log.info("this ledger is older than what was forgotten", extra={"tombstones": new})
-    forgotten_file.write(state, tombstones.every(ledger))
+    forgotten_file.keep(state, tombstones.every(ledger))
 
 
 def run(
@@ -67,7 +67,7 @@ def run(
         program.compiling.look_at_sections()
         with ledger.transaction(durable=True):
             forgetting.mark(ledger, program.redactor)
-        forgotten_file.write(program.config.places.state, tombstones.every(ledger))
+        forgotten_file.keep(program.config.places.state, tombstones.every(ledger))
         faults.hit("forget.marked")
         touched = forgetting.rows(ledger, "session")
         counts = {kind: len(forgetting.planned(ledger, kind)) for kind in ("item", "section", "day", "article")}

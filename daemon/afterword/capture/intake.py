@@ -196,6 +196,8 @@ class Intake:
         for (version, record_type), count in self._drift.items():
             said = self._redactor.redact(version or self._memory.version), self._redactor.redact(record_type[:60])
             drift.count(self._ledger, self._source.row, *said, count)
+        if self.bare:
+            sources.hide_path(self._ledger, self._source.row)
         self._writer.settle()
         self.new_items = self._writer.new_items
 
@@ -288,6 +290,13 @@ class Intake:
                 setattr(facts, name, "")
                 facts.title_rank = facts.title_rank if name != "title" else 0
 
+    @property
+    def bare(self) -> bool:
+        """Whether nothing is kept of where all sessions read here were held: that was forgotten."""
+        return bool(self._rows) and all(
+            "cwd" in self._writer.left_out(row, self._parent(row)) for row in self._rows.values()
+        )
+
     def _name_by(self, prompt: str, session: int, row: int) -> None:
         """A session without a title goes by its first prompt, also when that was not all there at first."""
         facts = self._facts_of(session)
@@ -358,7 +367,11 @@ class Intake:
         self._writer.revert(session, event.pos, event.time_us)
 
     def _learn(self, event: Facts) -> None:
-        facts = self._facts_of(self._session(event.session))
+        session = self._session(event.session)
+        facts = self._facts_of(session)
+        facts.parent = facts.parent or event.parent or ""
+        if "cwd" in self._writer.left_out(session, self._parent(session)):
+            event = msgspec.structs.replace(event, cwd=None, folder=None, branch=None, title=None, model=None)
         if event.cwd and (not facts.cwd or (_guessed(facts.cwd) and not _guessed(event.cwd))):
             facts.cwd = event.cwd
         if event.cwd and not facts.root:

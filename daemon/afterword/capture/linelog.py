@@ -157,7 +157,7 @@ class _Reading:
                             intake.left_out(self._lines + 1, "the rest of a compressed file was left out: too long")
                         done = True
                 intake.close(whole=again)
-                self._save(done=done)
+                self._save(done=done, bare=intake.bare)
             new += intake.new_items
             self._tools.on_commit(self._mark.offset - start)
             if self._tools.stop():
@@ -251,9 +251,13 @@ class _Reading:
             self._open_tail = self._mark.offset + len(data)
             self._open_hash = self._tools.ledger.keyed_hash(data)
 
-    def _save(self, *, done: bool) -> None:
+    def _save(self, *, done: bool, bare: bool) -> None:
         tools, at = self._tools, self._source.at
-        kept = {"decoder": msgspec.to_builtins(self._state), "memory": msgspec.to_builtins(self._memory)}
+        decoder = msgspec.to_builtins(self._state)
+        kept = {
+            "decoder": sources.without(decoder, SAID) if bare else decoder,
+            "memory": msgspec.to_builtins(self._memory),
+        }
         # A state holds ids, counters and fingerprints of ours, beside the few things a transcript says.
         plain = {field.name for field in msgspec.structs.fields(self._decoder.state_type)} - SAID
         state = tools.redactor.document(kept, plain={"memory", *plain})

@@ -24,7 +24,7 @@ def read(state: Path) -> list[Tombstone]:
     return found
 
 
-def write(state: Path, stones: Iterable[Tombstone]) -> None:
+def keep(state: Path, stones: Iterable[Tombstone]) -> None:
     """Replace the file whole."""
     lines = [msgspec.json.encode(stone) + b"\n" for stone in stones]
     files.replace(state / FILE, b"".join(lines))

@@ -17,14 +17,13 @@ from afterword.domain.items import Kind, SaidBy
 from afterword.redact.redactor import Redactor
 from afterword.redact.text import stored
 from afterword.store import faults
-from afterword.store.ledger import articles, forgetting, masked, registers, section_edits, segments, sessions
+from afterword.store.ledger import articles, forgetting, masked, registers, section_edits, segments, sessions, sources
 from afterword.store.ledger.ledger import Ledger, RecordKind, unpack
 from afterword.store.ledger.segments import DigestRecord, SectionRecord
 from afterword.store.ledger.tombstones import FACTS
 
 _AT_ONCE: Final = 200
 _NOTHING: Final = Digest(Point("", (), ""))
-_FORGOTTEN_PATH: Final = "(forgotten)"
 
 
 def rows(ledger: Ledger, redactor: Redactor, said: Collection[str], on_progress: Callable[[int, int], None]) -> None:
@@ -111,17 +110,9 @@ def _sources(ledger: Ledger, session: int, said: Collection[str]) -> None:
         (session,),
     ).fetchall()
     for source, state in rows:
-        bare = json.dumps(_without(json.loads(state), said), separators=(",", ":")) if state else ""
-        ledger.db.execute(
-            "UPDATE source SET path = ?, state = ?, problem = '' WHERE row = ?", (_FORGOTTEN_PATH, stored(bare), source)
-        )
-        ledger.db.execute("DELETE FROM trouble WHERE source = ?", (source,))
-
-
-def _without(value: object, said: Collection[str]) -> object:
-    if isinstance(value, dict):
-        return {k: "" if k in said and isinstance(v, str) else _without(v, said) for k, v in value.items()}
-    return [_without(inner, said) for inner in value] if isinstance(value, list) else value
+        bare = json.dumps(sources.without(json.loads(state), said), separators=(",", ":")) if state else ""
+        ledger.db.execute("UPDATE source SET state = ? WHERE row = ?", (stored(bare), source))
+        sources.hide_path(ledger, source)
 
 
 def _write_ups(ledger: Ledger) -> None:

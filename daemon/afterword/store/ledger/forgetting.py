@@ -130,7 +130,10 @@ def mark(ledger: Ledger, redactor: Redactor) -> bool:
             if found:
                 touched.add(found[0])
                 _plan(ledger, "facts", found[0], stone if fields != ("title",) else "title")
-    items = _with_aliases(ledger, {int(key) for key in asked["ask-item"]})
+    # What a session said since it was asked for goes as well.
+    told = {item for its_id in asked["ask-session"] for item in owned_by(ledger, SessionId(its_id))}
+    erased = {item for (item,) in ledger.db.execute("SELECT item FROM erased")}
+    items = _with_aliases(ledger, {int(key) for key in asked["ask-item"]} | (told - erased))
     for item in sorted(items):
         its_id, kind_, blob, packed = ledger.db.execute(
             "SELECT id, kind, text, packed FROM item WHERE row = ?", (item,)
