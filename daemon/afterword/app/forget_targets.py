@@ -168,13 +168,28 @@ def _by_text(ledger: Ledger, text: str) -> Wanted:
             if needle in folded(point.text) or needle in folded(point.quote):
                 items |= set(_rows(ledger, point.items))
     bare, titled = [], []
+    placed = _read_from(ledger, needle)
     for session in sessions.load(ledger, ""):
         facts = session.facts
-        if any(needle in folded(said) for said in (facts.cwd, facts.root, facts.folder, facts.branch)):
+        said_of = (facts.cwd, facts.root, facts.folder, facts.branch, facts.model)
+        if session.row in placed or any(needle in folded(said) for said in said_of):
             bare.append(session.id)
         elif facts.title_rank and needle in folded(facts.title):
             titled.append(session.id)
     return _held(ledger, _left(ledger, items), set(bare), titled=titled)
+
+
+def _read_from(ledger: Ledger, needle: str) -> set[int]:
+    """The sessions that are read from files with this in their path."""
+    found: set[int] = set()
+    for source, path in ledger.db.execute("SELECT row, path FROM source").fetchall():
+        if needle in folded(path):
+            rows = ledger.db.execute(
+                "SELECT DISTINCT m.session FROM shown s JOIN membership m ON m.row = s.membership WHERE s.source = ?",
+                (source,),
+            )
+            found |= {row for (row,) in rows}
+    return found
 
 
 def _rows(ledger: Ledger, ids: tuple[str, ...]) -> Iterator[int]:

@@ -102,11 +102,16 @@ def _title(ledger: Ledger, redactor: Redactor, session: int) -> str:
 
 
 def _sources(ledger: Ledger, session: int, said: Collection[str]) -> None:
-    """What is kept of the sources of a session that no other session is read from."""
+    """What is kept of where the sources of a session lie, if all that is read from them was forgotten like it."""
+    bare = (
+        f"SELECT 1 FROM register r WHERE r.kind = {int(RecordKind.TOMBSTONE)} AND (r.key = 'session:' || n.id"
+        " OR r.key = 'facts:' || n.id AND r.value LIKE '%\"cwd\"%')"
+    )
     rows = ledger.db.execute(
         "SELECT row, state FROM source WHERE row IN (SELECT s.source FROM shown s JOIN membership m"
         " ON m.row = s.membership WHERE m.session = ?) AND row NOT IN (SELECT s.source FROM shown s"
-        " JOIN membership m ON m.row = s.membership WHERE m.state < 3)",
+        " JOIN membership m ON m.row = s.membership JOIN session n ON n.row = m.session"
+        f" WHERE m.state < 3 AND NOT EXISTS ({bare}))",
         (session,),
     ).fetchall()
     for source, state in rows:
