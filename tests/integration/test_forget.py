@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from decoding import assert_gone
 from homes import Home
 from transcripts import ClaudeSession, CodexSession
 
@@ -298,6 +299,40 @@ def test_also_my_text(tmp_path: Path) -> None:
     home.run("forget", "--match", WORD, "--yes", "--also-my-text", **NOW)
     assert loose.read_bytes() == b"A line about [forgotten]s and more.\r\nAnother.\r\n"
     assert holders(home) == []
+
+
+def test_what_a_person_wrote_into_an_article_stays_when_it_goes(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    one = talk(
+        1,
+        ("Why does the tapirmarker export fail?", "The root cause was the tapirmarker: two jobs share one folder."),
+        ("What do we do about it?", "Decision: every job of the tapirmarker export gets a folder of its own."),
+        ("And what did we learn?", "Lesson learned: a fixed tapirmarker path is a race between two jobs."),
+        ("Is the tapirmarker build green?", "Decision: the tapirmarker build runs twice a night from now on."),
+    )
+    write(home, one)
+    home.run(*UP, AFTERWORD_COMPILE_MIN_WORDS="5", **NOW)
+    made = sorted((home.vault / "knowledge/concepts").glob("*.md"))
+    assert made
+    mine = "\n## My notes\n\nI asked Ada about this.\n"
+    for path in made:
+        path.write_text(path.read_text() + mine)
+    home.run(*UP, AFTERWORD_COMPILE_MIN_WORDS="5", **NOW)
+    home.run("forget", one.session, "--yes", **NOW)
+    assert [name for name in holders(home, "tapirmarker") if "concepts" not in name] == []
+    left = sorted((home.vault / "knowledge/concepts").glob("*.md"))
+    for path in left:
+        said = path.read_text()
+        assert said.endswith(mine)
+        assert "tapirmarker" not in said
+        assert "uid:" not in said
+    assert len(left) == len(made)
+    assert_gone(home, "tapirmarker")
+    assert "tapirmarker" not in (home.vault / "knowledge/index.md").read_text()
+    assert "tapirmarker" not in (home.vault / "knowledge/log.md").read_text()
+    before = home.vault_bytes()
+    home.run(*UP, AFTERWORD_COMPILE_MIN_WORDS="5", **NOW)
+    assert home.vault_bytes() == before
 
 
 def test_a_persons_lines_inside_a_section_stay(tmp_path: Path) -> None:

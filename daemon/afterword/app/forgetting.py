@@ -158,7 +158,7 @@ def _articles(program: "Program", tell: "Tell") -> list[str]:
             continue
         if stands:
             _rename(program, file, slugs[uid])
-        elif forgotten_notes.relieve_article(program.vault, file):
+        elif forgotten_notes.relieve_article(program.vault, file, slugs[uid]):
             with ledger.transaction():
                 article_files.drop(ledger, uid)
         else:

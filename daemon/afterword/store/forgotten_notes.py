@@ -158,9 +158,12 @@ def relieve_log(vault: Path, knowledge: str, titles: Mapping[ArticleUid, str], u
     return _change(files.inside(vault, f"{knowledge}/log.md"), change)
 
 
-def relieve_article(vault: Path, file: ArticleFile) -> bool:
-    """Take an article that is no more out of the vault: the file, or what of it is still as we wrote it; whether it
-    could be done."""
+_KEPT: Final = "kept-from-a-forgotten-article"
+
+
+def relieve_article(vault: Path, file: ArticleFile, slug: str) -> bool:
+    """Take an article that is no more out of the vault: the file, or what of it is still as we wrote it, its name too;
+    whether it could be done."""
     if not files.lies_inside(vault, file.path):
         return True
     path = files.inside(vault, file.path)
@@ -174,7 +177,13 @@ def relieve_article(vault: Path, file: ArticleFile) -> bool:
         return True
     if values is None:
         return True  # not to be read as one of ours any more: all of it is a person's
-    return files.swap(path, note, _without_ours(note, values, file))
+    if not files.swap(path, note, _without_ours(note, values, file)):
+        return False
+    if path.stem in (slug, f"{slug}-{file.uid[2:6]}"):
+        names = (path.with_name(f"{_KEPT}{n}.md") for n in ("", *(f"-{n}" for n in range(2, 1000))))
+        path.rename(next(name for name in names if not name.exists()))
+        files.sync_folder(path.parent)
+    return True
 
 
 def renamed(vault: Path, file: ArticleFile, old: str, new: str) -> tuple[str, Stat] | None:
