@@ -335,6 +335,29 @@ def test_what_a_person_wrote_into_an_article_stays_when_it_goes(tmp_path: Path) 
     assert home.vault_bytes() == before
 
 
+def test_also_my_text_where_only_i_wrote_it(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    write(home, talk(1, ("Why does the export fail?", "The cause was a lock; we decided to wait for the lock.")))
+    home.run(*UP, **NOW)
+    path = next((home.vault / "daily").glob("*.md"))
+    note = path.read_text()
+    end = note.index("%% /afterword")
+    path.write_text(f"{note[:end]}**Lessons Learned:**\n- Never lend the axolotlmarker to anybody.\n\n{note[end:]}")
+    home.run(*UP, **NOW)
+    assert "Afterword/daily" in "".join(holders(home, "axolotlmarker"))
+    assert any("ledger" in name for name in holders(home, "axolotlmarker"))
+    listed = home.json("forget", "--match", "axolotlmarker", **NOW)
+    assert listed["items"] == 0
+    assert len(listed["your_text"]) == 1
+    home.run("forget", "--match", "axolotlmarker", "--yes", code=1, **NOW)
+    assert "axolotlmarker" in path.read_text()
+    home.run("forget", "--match", "axolotlmarker", "--yes", "--also-my-text", **NOW)
+    assert "- Never lend the [forgotten] to anybody." in path.read_text()
+    assert_gone(home, "axolotlmarker")
+    home.run(*UP, **NOW)
+    assert_gone(home, "axolotlmarker")
+
+
 def test_a_persons_lines_inside_a_section_stay(tmp_path: Path) -> None:
     home = Home(tmp_path)
     made = talk(1, ("Look at the okapimarker", "The cause was the okapimarker; we decided to wait."))

@@ -42,8 +42,17 @@ def preview(config: Config, selector: Selector) -> Preview:
         UsageError, NothingFound, NotSetUp, Ambiguous: as `forget_targets.resolve`.
     """
     with reader(config) as ledger:
-        targets = forget_targets.resolve(ledger, zones_of(config, ledger), config.settings.vault.daily, selector)
+        nothing: NothingFound | None = None
+        try:
+            targets = forget_targets.resolve(ledger, zones_of(config, ledger), config.settings.vault.daily, selector)
+        except NothingFound as err:
+            if not selector.match:
+                raise
+            targets, nothing = forget_targets.nothing(), err
         find = forget_targets.needles(ledger, targets, selector)
+        lines = tuple(_lines(config, ledger, find))
+        if nothing and not lines:
+            raise nothing
         ids = frozenset(
             ledger.db.execute("SELECT id FROM item WHERE row = ?", (row,)).fetchone()[0] for row in targets.wanted.items
         )
@@ -51,7 +60,7 @@ def preview(config: Config, selector: Selector) -> Preview:
         return Preview(
             targets=targets,
             contexts=_contexts(state, targets.articles),
-            lines=tuple(_lines(config, ledger, find)),
+            lines=lines,
             backups=tuple(backups_holding.holding(backups_holding.candidates(ledger, state), state, ids)),
             find=find,
             ids=ids,
@@ -100,6 +109,7 @@ def remains(config: Config, selector: Selector, found: Preview) -> list[str]:
     """The files of ours that still hold it; for a text that was matched every byte is looked at."""
     left = []
     state = config.places.state
+    selector = msgspec.structs.replace(selector, look=False)
     with closing(open_reader(state)) as ledger:
         try:
             forget_targets.resolve(ledger, zones_of(config, ledger), config.settings.vault.daily, selector)

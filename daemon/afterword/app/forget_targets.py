@@ -31,10 +31,12 @@ class Selector(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     before: str | None = None
     agent: str | None = None
     match: str | None = None
+    look: bool = False
+    """A person struck it out of their own notes just now."""
 
     @property
     def given(self) -> list[str]:
-        return [name for name, value in msgspec.structs.asdict(self).items() if value]
+        return [name for name, value in msgspec.structs.asdict(self).items() if value and name != "look"]
 
 
 class Hit(msgspec.Struct, frozen=True):
@@ -96,7 +98,8 @@ def resolve(ledger: Ledger, zones: Zones, daily: str, selector: Selector) -> Tar
         wanted = _by_day(ledger, zones, selector.before)
     else:
         wanted = _by_facts(ledger, selector)
-    if wanted.empty:
+    wanted = msgspec.structs.replace(wanted, look=selector.look)
+    if wanted.empty and not selector.look:
         raise NothingFound("nothing answers to that", "`afterword search` shows what there is")
     return _with_copies(ledger, daily, wanted)
 
@@ -310,6 +313,11 @@ def _article_hits(ledger: Ledger, told: dict[SegmentKey, str]) -> Iterator[Artic
         lost = sum(folded(claim.quote).strip(" …") in told.get(claim.section, "") for claim in points)
         if lost and each.article.status != "withdrawn":
             yield ArticleHit(each.uid, each.article.title, paths.get(each.uid, ""), lost, len(points))
+
+
+def nothing() -> Targets:
+    """What a selector means that only a person's own text answers to."""
+    return Targets(Wanted(), (), 0, 0, 0, (), ())
 
 
 def needles(ledger: Ledger, targets: Targets, selector: Selector) -> Callable[[str], list[tuple[int, int]]]:

@@ -64,7 +64,7 @@ def run(
         if program.notes:
             # An append that a kill left is finished by what it was planned as.
             program.notes.recover()
-        program.compiling.look_at_sections()
+        program.compiling.look()
         with ledger.transaction(durable=True):
             forgetting.mark(ledger, program.redactor)
         forgotten_file.keep(program.config.places.state, tombstones.every(ledger))
@@ -91,6 +91,7 @@ def run(
         faults.hit("forget.packed")
         with ledger.transaction(durable=True):
             forgetting.done(ledger, "session", touched)
+            forgetting.done(ledger, "look", [""])
             forgetting.done(ledger, "day", forgetting.planned(ledger, "day"))
             if _vault_there(program) or program.vault is None:
                 for kind in forgetting.VAULT_KINDS:
@@ -139,6 +140,9 @@ def _articles(program: "Program", tell: "Tell") -> list[str]:
     ledger, folders = program.ledger, program.config.settings.vault
     built = articles.builds(ledger)
     days = [day for day in forgetting.planned(ledger, "day") if day in built]
+    if forgetting.planned(ledger, "look"):
+        # What a person struck out of a section may have become a point of an article.
+        days = sorted({*days, *(day for day in program.compiling.days() if day in built)})
     if days:
         program.compiling.run(
             days, on_progress=lambda done, all_: tell("Compiling", "days", done, all_, "without what is forgotten")

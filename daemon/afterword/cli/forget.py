@@ -67,9 +67,12 @@ def forget(
         return Exit.DONE
     if also_my_text:
         unchanged = forgetting.strike(config, found)
+        selector = msgspec.structs.replace(selector, look=bool(found.lines))
         fields["your_text"] = [{"path": line.path, "line": line.line} for line in unchanged]
     given = {name: value for name, value in msgspec.structs.asdict(selector).items() if value}
-    done = followed(config.places.state, "/v1/forget", given)
+    done: dict[str, Any] | None = {"left": [], "vault_away": False}
+    if found.targets.items or not found.targets.wanted.empty or selector.look:
+        done = followed(config.places.state, "/v1/forget", given)
     if done is None:
         done = forgetting.do_here(config, os.environ, selector, bars, Stop())
     backups = [str(path) for path in (forgetting.prune(found) if prune_backups else found.backups)]

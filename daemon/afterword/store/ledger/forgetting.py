@@ -19,11 +19,23 @@ from afterword.store.ledger.ledger import Ledger, RecordKind, unpack
 from afterword.store.ledger.tombstones import FACTS, Tombstone
 
 Kind: TypeAlias = Literal[
-    "ask-session", "ask-bare", "ask-title", "ask-item", "item", "facts", "blank", "session", "section", "day", "article"
+    "ask-session",
+    "ask-bare",
+    "ask-title",
+    "ask-item",
+    "look",
+    "item",
+    "facts",
+    "blank",
+    "session",
+    "section",
+    "day",
+    "article",
 ]
-"""ask-…: what somebody wants forgotten, by ids. The rest is what `mark` made of it, and goes when it is done: rows of
-items and sessions, keys of registers to blank, sections in notes with the hashes of what a person wrote into them,
-days, articles with their slug."""
+"""ask-…: what somebody wants forgotten, by ids. look: people's notes were changed for it, and are looked at again.
+
+The rest is what `mark` made of it, and goes when it is done: rows of items and sessions, keys of registers to blank,
+sections in notes with the hashes of what a person wrote into them, days, articles with their slug."""
 
 VAULT_KINDS: Final[tuple[Kind, ...]] = ("section", "article")
 """What only a vault that is there can be done with."""
@@ -37,6 +49,8 @@ class Wanted(msgspec.Struct, frozen=True):
     bare: tuple[SessionId, ...] = ()
     titled: tuple[SessionId, ...] = ()
     items: tuple[int, ...] = ()
+    look: bool = False
+    """A person struck it out of their own notes: what the ledger has of those is taken in anew."""
 
     @property
     def empty(self) -> bool:
@@ -50,6 +64,7 @@ def ask(ledger: Ledger, wanted: Wanted) -> None:
         ("ask-bare", wanted.bare),
         ("ask-title", wanted.titled),
         ("ask-item", wanted.items),
+        ("look", ("",) if wanted.look else ()),
     ):
         ledger.db.executemany("INSERT OR IGNORE INTO forgetting (kind, key) VALUES (?, ?)", [(kind, k) for k in keys])
 
