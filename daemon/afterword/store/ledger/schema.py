@@ -327,6 +327,16 @@ def _seventh(db: sqlite3.Connection) -> None:
     _run(db, _V7)
 
 
+_V8 = """
+-- Which files were read or edited, asked by the end of their path.
+CREATE INDEX item_path ON item (path, kind) WHERE path IS NOT NULL AND kind IN (6, 7);
+"""
+
+
+def _eighth(db: sqlite3.Connection) -> None:
+    _run(db, _V8)
+
+
 _V9 = """
 -- Items whose text was forgotten: a keyed hash of it and its length in characters, so that it is known when it is read
 -- again. The item's row stays without a text: places in the conversation and keys of segments hang on it.
@@ -348,7 +358,8 @@ def _ninth(db: sqlite3.Connection) -> None:
 
 
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
-    _first, _second, _third, _fourth, _fifth, _sixth, _seventh, _ninth
+    _first, _second, _third, _fourth, _fifth, _sixth, _seventh,
+    _eighth, _ninth,
 )  # fmt: skip
 
 
