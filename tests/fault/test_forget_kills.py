@@ -88,6 +88,24 @@ def test_kills_inside_a_forgetting_leave_no_difference(tmp_path: Path) -> None:
         shutil.rmtree(home.path)
 
 
+@pytest.mark.parametrize("point", ["forget.marked", "forget.rows", "forget.articles", "forget.packed"])
+def test_a_daemon_that_dies_of_it_goes_on_at_its_next_start(tmp_path: Path, point: str) -> None:
+    home = Home(tmp_path / "home")
+    shutil.copytree(HISTORY, home.path, dirs_exist_ok=True)
+    home.run(*UP, **NOW)
+    with home.daemon(AFTERWORD_CAPTURE_SWEEP="1h", AFTERWORD_FAULT=f"kill@{point}#1", **NOW) as process:
+        caller = home.start(*FORGET, **NOW)
+        assert process.wait(60) == -signal.SIGKILL
+    with home.daemon(AFTERWORD_CAPTURE_SWEEP="1h", **NOW):
+        # The caller that waits meets the daemon that came back.
+        out, err = caller.communicate(timeout=120)
+        assert caller.returncode in (0, 75), (out, err)
+        assert "Traceback" not in err
+        assert home.json("search", "booking", code=3, **NOW)["results"] == []
+    assert holders(home) == []
+    assert not planned(home)
+
+
 @pytest.mark.parametrize("point", ["forget.step", "text.commit", "atomic.fsync", "forget.packed"])
 def test_a_full_disk_leaves_it_for_the_next_run(tmp_path: Path, point: str) -> None:
     home = Home(tmp_path / "home")

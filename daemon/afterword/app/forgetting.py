@@ -14,7 +14,7 @@ import msgspec
 from afterword.capture.linelog import SAID
 from afterword.domain.errors import TransientError
 from afterword.domain.ids import SegmentKey
-from afterword.store import faults, forgotten_file, forgotten_notes, spool
+from afterword.store import backups_holding, faults, forgotten_file, forgotten_notes, spool
 from afterword.store.ledger import article_files, articles, erasing, forgetting, sessions, tombstones
 from afterword.store.notes import read_card
 
@@ -60,6 +60,7 @@ def run(
     """
     del stop  # half a forgetting is none: it ends in minutes at worst, and goes on after a kill
     ledger = program.ledger
+    backups_holding.sweep(program.config.places.state)
     with ledger.erasing():
         if program.notes:
             # An append that a kill left is finished by what it was planned as.

@@ -1,6 +1,7 @@
 """Which backups of the ledger still hold the text of items: they are named, and pruned when somebody asks for it."""
 
 import contextlib
+import shutil
 import sqlite3
 import tempfile
 from collections.abc import Collection, Iterator
@@ -15,6 +16,7 @@ FOLDER: Final = "backups"
 _SQLITE: Final = b"SQLite format 3\0"
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
 _AT_ONCE: Final = 500
+_WORK: Final = ".look-"
 
 
 def candidates(ledger: Ledger, state: Path) -> list[Path]:
@@ -28,6 +30,12 @@ def candidates(ledger: Ledger, state: Path) -> list[Path]:
 def holding(paths: Collection[Path], state: Path, ids: Collection[bytes]) -> list[Path]:
     """Those in which one of these items still has a text; one that cannot be read counts as holding it."""
     return [path for path in paths if _holds(path, state, ids)]
+
+
+def sweep(state: Path) -> None:
+    """Take away what a killed look left unpacked."""
+    for left in state.glob(f"{_WORK}*"):
+        shutil.rmtree(left, ignore_errors=True)
 
 
 def _holds(path: Path, state: Path, ids: Collection[bytes]) -> bool:
@@ -55,7 +63,7 @@ def _opened(path: Path, state: Path) -> Iterator[sqlite3.Connection | None]:
         head = file.read(16)
         file.seek(0)
         if head.startswith(_ZSTD):
-            with tempfile.TemporaryDirectory(dir=state, prefix=".backup-") as folder:
+            with tempfile.TemporaryDirectory(dir=state, prefix=_WORK) as folder:
                 plain = Path(folder) / "ledger.db"
                 with plain.open("wb") as out:
                     zstandard.ZstdDecompressor().copy_stream(file, out)

@@ -122,9 +122,12 @@ def owned_by(ledger: Ledger, its_id: SessionId) -> set[int]:
     found = ledger.db.execute("SELECT row FROM session WHERE id = ?", (its_id,)).fetchone()
     if found is None:
         return set()
-    every = {
-        row for (row,) in ledger.db.execute("SELECT item FROM membership WHERE session = ?", (found[0],)).fetchall()
-    }
+    rows = ledger.db.execute(
+        "SELECT m.item FROM membership m WHERE m.session = ?1 AND (m.state < 3 OR NOT EXISTS"
+        " (SELECT 1 FROM membership o WHERE o.item = m.item AND o.session <> ?1 AND o.state < 3))",
+        (found[0],),
+    ).fetchall()
+    every = {row for (row,) in rows}
     return every - sessions.inherited_items(ledger, found[0])
 
 
