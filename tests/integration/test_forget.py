@@ -358,6 +358,55 @@ def test_also_my_text_where_only_i_wrote_it(tmp_path: Path) -> None:
     assert_gone(home, "axolotlmarker")
 
 
+def test_a_title_alone(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    made = talk(
+        1,
+        ("Why does the export fail?", "The root cause was a lock: two jobs share one folder in the build."),
+        ("What do we do?", "Decision: every job of the export gets a folder of its own from now on."),
+        ("And what did we learn?", "Lesson learned: a fixed path under /tmp is a race between two jobs."),
+    )
+    title = {"type": "ai-title", "sessionId": made.session, "aiTitle": "About the narwhalmarker export"}
+    made.lines.append(json.dumps(title).encode() + b"\n")
+    path = write(home, made)
+    plenty = {"AFTERWORD_COMPILE_MIN_WORDS": "5"}
+    home.run(*UP, **NOW, **plenty)
+    assert home.json("show", made.session, **NOW)["session"]["title"] == "About the narwhalmarker export"
+    home.run("forget", "--match", "narwhalmarker", "--yes", **NOW, **plenty)
+    assert_gone(home, "narwhalmarker")
+    made.prompt("Go on then")
+    path.write_bytes(b"".join([*made.lines, json.dumps(title).encode() + b"\n"]))
+    home.run(*UP, **NOW, **plenty)
+    assert_gone(home, "narwhalmarker")
+    assert len(texts(home, made.session)) == 7
+    assert "a folder of its own" in home.daily()
+
+
+def test_a_growing_copy_under_new_ids_does_not_grow_into_it(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    long = (
+        "The ibexmarker is what makes the export fail whenever two jobs of one build run at the same time on a runner."
+    )
+    write(home, talk(1, ("Why does it fail?", long)))
+    home.run(*UP, **NOW)
+    home.run("forget", "--match", "ibexmarker", "--yes", **NOW)
+    copy = talk(2, ("Why does it fail, once more?", "x"))
+    answer = json.loads(copy.lines.pop())
+    lines = []
+    for end in (3, 40, len(long)):
+        answer["message"]["content"] = [{"type": "text", "text": long[:end]}]
+        answer["uuid"] = f"growing-{end}"
+        lines.append(json.dumps(answer).encode() + b"\n")
+    path = copy.path(home.path)
+    path.write_bytes(b"".join(copy.lines) + lines[0])
+    home.run("ingest", **NOW)
+    path.write_bytes(b"".join(copy.lines) + b"".join(lines))
+    home.run(*UP, **NOW)
+    home.run(*UP, **NOW)
+    assert_gone(home, "ibexmarker")
+    assert texts(home, copy.session) == ["Why does it fail, once more?"]
+
+
 def test_a_persons_lines_inside_a_section_stay(tmp_path: Path) -> None:
     home = Home(tmp_path)
     made = talk(1, ("Look at the okapimarker", "The cause was the okapimarker; we decided to wait."))

@@ -164,12 +164,6 @@ def _by_text(ledger: Ledger, text: str) -> Wanted:
     for row, blob, packed, path in ledger.db.execute("SELECT row, text, packed, path FROM item"):
         if needle in folded(unpack(blob, packed)) or (path and needle in folded(path)):
             items.add(row)
-    for _, record in segments.sections(ledger):
-        digest = record.digest
-        points = (digest.context, *digest.exchanges, *digest.decisions, *digest.lessons, *digest.actions)
-        for point in points:
-            if needle in folded(point.text) or needle in folded(point.quote):
-                items |= set(_rows(ledger, point.items))
     bare, titled = [], []
     placed = _read_from(ledger, needle)
     for session in sessions.load(ledger, ""):
@@ -179,6 +173,15 @@ def _by_text(ledger: Ledger, text: str) -> Wanted:
             bare.append(session.id)
         elif facts.title_rank and needle in folded(facts.title):
             titled.append(session.id)
+    named = {*bare, *titled}
+    for _, record in segments.sections(ledger):
+        digest = record.digest
+        points = (digest.context, *digest.exchanges, *digest.decisions, *digest.lessons, *digest.actions)
+        for point in points:
+            # A write-up may call a session by its title: that is no word of its items.
+            told = point.quote if record.session in named else f"{point.text}\n{point.quote}"
+            if needle in folded(told):
+                items |= set(_rows(ledger, point.items))
     return _held(ledger, _left(ledger, items), set(bare), titled=titled)
 
 
@@ -257,7 +260,8 @@ def _with_copies(ledger: Ledger, daily: str, wanted: Wanted) -> Targets:
     shared = sum(len(sessions.inherited_items(ledger, head.row)) for head in heads.values())
     wholly = {head.row for head in heads.values()}
     wholly |= {row for row, whole in _sessions_of(ledger, every).items() if whole}
-    for row in wholly:
+    titled = {head.row for its_id in (*wanted.bare, *wanted.titled) if (head := sessions.head(ledger, its_id))}
+    for row in wholly | titled:
         keys |= {SegmentKey(register.key) for register, _ in segments.sections(ledger, _head(ledger, row)[0])}
     sections = []
     for key in sorted(keys):

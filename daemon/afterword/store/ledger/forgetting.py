@@ -136,7 +136,8 @@ def mark(ledger: Ledger, redactor: Redactor) -> bool:
     asked = {kind: planned(ledger, kind) for kind in ("ask-session", "ask-bare", "ask-title", "ask-item")}
     if not any(asked.values()):
         return False
-    touched = set()
+    touched: set[int] = set()
+    named: set[SegmentKey] = set()
     for kind, stone, fields in (
         ("ask-session", "session", ()),
         ("ask-bare", "facts", FACTS),
@@ -145,6 +146,8 @@ def mark(ledger: Ledger, redactor: Redactor) -> bool:
         for its_id in asked[kind]:
             tombstones.put(ledger, msgspec.convert({"kind": stone, "key": its_id, "fields": fields}, Tombstone))
             found = ledger.db.execute("SELECT row FROM session WHERE id = ?", (its_id,)).fetchone()
+            # A title or a project's name is in whatever was made of the session.
+            named |= {SegmentKey(register.key) for register, _ in segments.sections(ledger, its_id)}
             if found:
                 touched.add(found[0])
                 _plan(ledger, "facts", found[0], stone if fields != ("title",) else "title")
@@ -167,7 +170,7 @@ def mark(ledger: Ledger, redactor: Redactor) -> bool:
         authority.settle(ledger, session)
         sessions.mark_dirty(ledger, session, 0)
         _plan(ledger, "session", session)
-    _sections(ledger, redactor, items, touched)
+    _sections(ledger, redactor, items, touched, named)
     ledger.db.execute("DELETE FROM forgetting WHERE kind LIKE 'ask-%'")
     return True
 
@@ -195,9 +198,10 @@ def _with_aliases(ledger: Ledger, items: set[int]) -> set[int]:
     return found
 
 
-def _sections(ledger: Ledger, redactor: Redactor, items: set[int], touched: set[int]) -> None:
-    """Take the sections that were made from items out of sight, and note them, their days and their articles."""
-    keys = {key for session in touched for key in _emptied(ledger, session)}
+def _sections(ledger: Ledger, redactor: Redactor, items: set[int], touched: set[int], named: set[SegmentKey]) -> None:
+    """Take the sections that were made from items, and those that are named, out of sight; note them, their days and
+    their articles."""
+    keys = named | {key for session in touched for key in _emptied(ledger, session)}
     for item in items:
         keys |= set(made_of(ledger, item))
     if not keys:

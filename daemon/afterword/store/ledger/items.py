@@ -134,6 +134,9 @@ class Writer:
         row: int = found[0]
         time_us, time_flag, blob, packed, path, exit_status = found[1:]
         old_text = unpack(blob, packed)
+        if not self._forgotten.none and item.text != old_text and self._forgotten.text(item.kind, item.text):
+            self._grown_into_forgotten(item, row, blob, packed)
+            return row
         # A fork or an older copy may hold less of a growing answer: there the longer edition stands, however often it
         # is read.
         shorter = len(item.text) < len(old_text) and old_text.startswith(item.text)
@@ -194,6 +197,20 @@ class Writer:
         # Under newer rules the same text may read otherwise: its hash is taken anew whenever it comes by.
         tombstones.put_text(self._ledger, item.kind, item.text)
         return row
+
+    def _grown_into_forgotten(self, item: NewItem, row: int, blob: bytes, packed: int) -> None:
+        """A text that was not known by its beginning is one that was forgotten: the item goes."""
+        self._edits.begin(row)
+        self._db.execute(
+            "UPDATE item SET text = x'', packed = 0, chars = 0, path = NULL, exit_status = NULL WHERE row = ?", (row,)
+        )
+        self._edits.owe(row, blob, packed)
+        self._masked.text("", unpack(blob, packed))
+        tombstones.remember_print(self._ledger, row, item.text)
+        tombstones.put(self._ledger, tombstones.of_item(item.id))
+        tombstones.owe(self._ledger)
+        for (session,) in self._db.execute("SELECT session FROM membership WHERE item = ?", (row,)).fetchall():
+            self._unsettled.moved(session)
 
     def finish(self, item_id: ItemId, exit_status: ExitStatus) -> None:
         """Set the exit status of an item that was stored before; without such an item nothing happens."""

@@ -87,6 +87,11 @@ def remember_print(ledger: Ledger, item: int, text: str) -> None:
     )
 
 
+def owe(ledger: Ledger) -> None:
+    """Have the next start look for bytes of what was just found to be forgotten; inside a transaction."""
+    ledger.db.execute("INSERT OR IGNORE INTO forgetting (kind, key) VALUES ('look', '')")
+
+
 def count(ledger: Ledger) -> int:
     found = ledger.meta(COUNT)
     return found if isinstance(found, int) else 0
