@@ -31,6 +31,8 @@ from afterword.store.notes import DailyNotes, read_card
 if TYPE_CHECKING:
     from afterword.app.passes import Tell
 
+_INDEX_BYTES = 16 << 20
+"""After how much of a long reading what was read is made searchable: each time costs a merge of the index."""
 _CALM_US = 60_000_000
 """How long nothing was taken in before days are compiled."""
 
@@ -93,8 +95,13 @@ class Program:
         """Read everything that is new in all stores, and index it."""
         self.text.catch_up(stop)
 
+        indexed = 0
+
         def progress(now: Progress) -> None:
-            self.text.catch_up()
+            nonlocal indexed
+            if now.bytes_done - indexed >= _INDEX_BYTES:
+                indexed = now.bytes_done
+                self.text.catch_up()
             on_progress(now)
 
         done = self.capture.sweep(thorough=thorough, only=only, on_progress=progress, stop=stop)
