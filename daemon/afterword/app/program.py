@@ -1,8 +1,11 @@
 """The composition root: builds the program from its parts, for a writer and for readers."""
 
+import logging
 import socket
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from afterword.app import forgetting, rescrub, setup
@@ -10,26 +13,30 @@ from afterword.app.articles import LedgerArticles
 from afterword.app.compiling import Compiling, Tended
 from afterword.app.config import Config, day_starts_at_min
 from afterword.app.ended import ended
+from afterword.app.engines import Engines
 from afterword.app.indexing import Indexing
 from afterword.app.reading import redactor, where
 from afterword.app.ready import Ready
+from afterword.app.spending import RUNNING
 from afterword.capture.database import Reach
 from afterword.capture.parts import Limits
 from afterword.capture.sweep import Capture, Progress, Sum
-from afterword.compile.extractive import Extractive
 from afterword.compile.flush import Flush
 from afterword.domain.clock import Clock, Zones, clock_from
 from afterword.domain.settings import duration_us, size_bytes
 from afterword.domain.slugs import slug
 from afterword.redact.logs import install
+from afterword.store import backup_file, privacy
 from afterword.store.fulltext import FullText
-from afterword.store.ledger import views
+from afterword.store.ledger import backups, views
 from afterword.store.ledger.ledger import Ledger, open_writer
 from afterword.store.lock import writer_lock
 from afterword.store.notes import DailyNotes, read_card
 
 if TYPE_CHECKING:
     from afterword.app.passes import Tell
+
+_log = logging.getLogger(__name__)
 
 _INDEX_BYTES = 16 << 20
 """After how much of a long reading what was read is made searchable: each time costs a merge of the index."""
@@ -45,7 +52,16 @@ def machine_name(config: Config) -> str:
 class Program:
     """The parts a writer works with. Make it with `writer`; everything in it is used from one thread."""
 
-    def __init__(self, config: Config, env: Mapping[str, str], ledger: Ledger, *, settle_us: int | None) -> None:
+    def __init__(
+        self,
+        config: Config,
+        env: Mapping[str, str],
+        ledger: Ledger,
+        *,
+        settle_us: int | None,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        """`sleep` waits between two tries of a call to a model."""
         self.config = config
         self.clock: Clock = clock_from(dict(env))
         self.ledger = ledger
@@ -64,24 +80,27 @@ class Program:
                 size_bytes(settings.capture.document_max),
                 Reach(size_bytes(settings.capture.copy_max), config.places.state),
             ),
+            exclude=settings.capture.exclude_projects,
         )
         self.vault = config.vault
         card = read_card(self.vault) if self.vault else None
         self.zones = Zones(setup.settle_zone(ledger, self.redactor, card), day_starts_at_min(settings))
+        self.engines = Engines(config, env, ledger, self.redactor, self.clock, self.zones, sleep=sleep)
         self.flush = Flush(
             ledger,
             self.redactor,
-            Extractive(),
+            self.engines.extractive,
             self.zones,
+            choose=self.engines.choose,
             gap_us=duration_us(settings.segment.gap),
             settle_us=self.settle_us,
         )
         self.notes = DailyNotes(self.vault, settings.vault.daily, ledger, self.redactor) if self.vault else None
-        self.ready = Ready(config.places.state, ledger, self.redactor)
+        self.ready = Ready(config.places.state, ledger, self.redactor, self.capture.exclusions.excludes)
         self.index = Indexing(config, ledger, self.redactor, LedgerArticles(ledger, self.zones))
         self.nearness = self.index.nearness()
         self.compiling = Compiling(
-            config, ledger, self.redactor, Extractive(), self.zones, self.clock, nearness=self.nearness
+            config, ledger, self.redactor, self.engines, self.zones, self.clock, nearness=self.nearness
         )
 
     def ingest(
@@ -117,7 +136,11 @@ class Program:
 
     def note_watching(self, modes: Mapping[str, str]) -> None:
         """Remember how each root is watched, for `status`."""
-        changed = {f"watch:{self.redactor.redact(root)}": self.redactor.redact(mode) for root, mode in modes.items()}
+        changed = {
+            f"watch:{self.redactor.redact(root)}": self.redactor.redact(mode)
+            for root, mode in modes.items()
+            if not self.capture.exclusions.excludes(root)
+        }
         if all(self.ledger.meta(key) == mode for key, mode in changed.items()):
             return
         with self.ledger.transaction():
@@ -135,6 +158,7 @@ class Program:
 
         What hooks said ended is due at once; `settle_us` is for this pass alone.
         """
+        self.engines.begin(stop)
         with ended(self, stop) as rows:
             made = self.flush.run(
                 self.clock(),
@@ -157,10 +181,23 @@ class Program:
             return self.compiling.some(today=today, stop=stop)
         return Tended(self.compiling.refresh(), more=False)
 
+    def begin_in_background(self, wake: Callable[[], None]) -> None:
+        """From now on nobody here waits for a model; `wake` is called by another thread when one answered."""
+        self.engines.in_background(wake)
+        with self.ledger.transaction():
+            self.ledger.set_meta(RUNNING, self.engines.name)
+
+    def take_answers(self) -> bool:
+        """Put what a model answered into the ledger; whether there was anything."""
+        if not self.engines.take():
+            return False
+        self.flush.answered()
+        return True
+
     def _calm(self) -> bool:
         last_us = self.ledger.meta("last_capture_us")
         busy = isinstance(last_us, int) and self.clock() - last_us < _CALM_US
-        return not busy and views.pending(self.ledger).sessions == 0
+        return not busy and views.pending(self.ledger).sessions <= self.flush.held_up()
 
     def close(self) -> None:
         self.index.close()
@@ -182,6 +219,7 @@ def writer(
     command: str,
     *,
     settle_us: int | None = None,
+    sleep: Callable[[float], None] = time.sleep,
     telling: "Callable[[], AbstractContextManager[Tell]]" = _untold,
 ) -> Iterator[Program]:
     """The program with the writer's lock held, every text under the rules of now, and a forgetting that was cut off
@@ -193,7 +231,12 @@ def writer(
         Busy: another process writes.
     """
     with writer_lock(config.places.state, command):
-        program = Program(config, env, open_writer(config.places.state, machine_name(config)), settle_us=settle_us)
+        mended = privacy.mend(privacy.loose(config.places.state))
+        if mended:
+            _log.warning("files of ours could be read by others and were mended", extra={"count": mended})
+        ledger = open_writer(config.places.state, machine_name(config))
+        backup_file.sweep(config.places.state, [Path(one.path) for one in backups.every(ledger) if not one.sha256])
+        program = Program(config, env, ledger, settle_us=settle_us, sleep=sleep)
         try:
             if rescrub.due(program):
                 with telling() as tell:

@@ -61,6 +61,11 @@ EXITS: Final[tuple[Exit, ...]] = (
     Exit("backup-look", "unlinked", ("afterword.store.backups_holding",), "a backup unpacked into a private folder"),
     Exit("person-line", "numbers", ("afterword.app.traces",), "a word of ours in the place of what a person struck"),
     Exit("tombstones", "numbers", ("afterword.store.forgotten_file",), "ids and hashes of what was forgotten"),
+    # Bytes of the ledger as they are, and of the file they come from: every text in them was redacted before.
+    Exit("backup", "redacted", ("afterword.store.backup_file",), "a copy of the ledger, packed"),
+    Exit("restore", "redacted", ("afterword.app.backing",), "a backup of the ledger, put in its place"),
+    Exit("share", "redacted", ("afterword.app.share",), "a session for somebody else, as a page or Markdown"),
+    Exit("private-file", "numbers", ("afterword.store.privacy",), "an empty file, for a database to be made in"),
     Exit("lock", "numbers", ("afterword.store.lock",), "the owner's process number and command"),
     Exit("door-card", "numbers", ("afterword.store.doorfile",), "the door's port, process number and token"),
     # The one row of foreign words without redaction: the hook knows no rules and must be quick. A spool file holds four
@@ -87,6 +92,7 @@ EXITS: Final[tuple[Exit, ...]] = (
         "paths of ours in a unit for the service manager",
     ),
     Exit("opener", "redacted", ("afterword.cli.open",), "an obsidian:// address given to the system's opener"),
+    Exit("model-request", "redacted", ("afterword.compile.gemini",), "what a model is asked, sent over the network"),
     Exit("terminal", "redacted", ("afterword.cli",), "results and messages for a person"),
     Exit("json-output", "redacted", ("afterword.cli",), "results for a script"),
     Exit("log", "redacted", ("afterword.redact.logs",), "log records, with tracebacks and extra values"),

@@ -168,6 +168,10 @@ def _small(ledger: Ledger) -> None:
     """What else remembers words: how to undo the newest build, and what jobs were asked and answered."""
     if ledger.meta("build_undo") is not None:
         ledger.set_meta("build_undo", "null")
+    # A question to a model quotes articles of other days too: of none a text is kept, of all what they cost.
+    ledger.db.execute(
+        "UPDATE model_call SET request = x'', request_packed = 0, reply = x'', reply_packed = 0, reason = ''"
+    )
     error = '{"kind":"forgotten","message":"forgotten","hint":""}'
     ledger.db.execute(
         "UPDATE job SET arguments = '{}', progress = '', result = CASE WHEN state = 'done' THEN '{}' ELSE '' END,"
