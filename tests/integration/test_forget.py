@@ -460,6 +460,19 @@ def test_backups_that_hold_it_are_named_and_pruned(tmp_path: Path) -> None:
     assert holders(home) == []
 
 
+def test_a_backup_that_is_restored_brings_nothing_back(tmp_path: Path) -> None:
+    home = history(tmp_path / "home")
+    path = tmp_path / "elsewhere.db.zst"
+    home.run("backup", str(path), **NOW)
+    said = home.json("forget", "--match", WORD, "--yes", code=1, **NOW)
+    assert said["backups"] == [str(path)]
+    home.run("restore", str(path), "--yes", **NOW)
+    assert holders(home) == []
+    home.run(*UP, **NOW)
+    assert holders(home) == []
+    assert home.json("search", WORD, code=3, **NOW)["results"] == []
+
+
 def backup(home: Home, to: Path) -> None:
     with closing(sqlite3.connect(home.state / "ledger.db")) as db, closing(sqlite3.connect(to)) as copy:
         db.backup(copy)
