@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from afterword.app import rescrub, setup
+from afterword.app import forgetting, rescrub, setup
 from afterword.app.articles import LedgerArticles
 from afterword.app.compiling import Compiling, Tended
 from afterword.app.config import Config, day_starts_at_min
@@ -68,8 +68,8 @@ class Program:
         self.clock: Clock = clock_from(dict(env))
         self.ledger = ledger
         self.redactor = redactor(config)
-        install(self.redactor)
         settings = config.settings
+        install(self.redactor)
         jobs = settings.capture.jobs or cores()
         jobs_from = size_bytes(settings.capture.jobs_from)
         self.text = FullText(config.places.state, ledger, jobs=jobs, spread_bytes=jobs_from)
@@ -248,7 +248,8 @@ def writer(
     sleep: Callable[[float], None] = time.sleep,
     telling: "Callable[[], AbstractContextManager[Tell]]" = _untold,
 ) -> Iterator[Program]:
-    """The program with the writer's lock held, and every text under the rules of now.
+    """The program with the writer's lock held, every text under the rules of now, and a forgetting that was cut off
+    finished.
 
     `telling` is entered where it takes a while before anything else can be done.
 
@@ -266,6 +267,9 @@ def writer(
             if rescrub.due(program):
                 with telling() as tell:
                     rescrub.run(program, tell)
+            if forgetting.due(program):
+                with telling() as tell:
+                    forgetting.run(program, tell)
             yield program
         finally:
             program.close()

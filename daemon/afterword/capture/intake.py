@@ -32,7 +32,7 @@ from afterword.domain.events import (
     Skipped,
     Window,
 )
-from afterword.domain.ids import ItemId, item_id
+from afterword.domain.ids import ItemId, SessionId, item_id, session_id
 from afterword.domain.items import Kind, SaidBy, Time
 from afterword.redact.redactor import Redactor
 from afterword.store.ledger import drift, sessions, sources
@@ -226,6 +226,7 @@ class Intake:
         if whole:
             self._writer.vanish(self._window)
         for row, facts in self._facts.items():
+            self._leave_out(facts, row)
             encoded = msgspec.json.encode(facts)
             if encoded != self._facts_read[row]:
                 sessions.set_facts(
@@ -234,6 +235,8 @@ class Intake:
         for (version, record_type), count in self._drift.items():
             said = self._redactor.redact(version or self._memory.version), self._redactor.redact(record_type[:60])
             drift.count(self._ledger, self._source.row, *said, count)
+        if self.bare:
+            sources.hide_path(self._ledger, self._source.row)
         self._writer.settle()
         self.new_items = self._writer.new_items
 
@@ -270,6 +273,9 @@ class Intake:
         session = self._session(event.session)
         time_us, time_flag = self._time(event.time_us, session)
         ids = self._ids(event.kind, event.key or ())
+        self._writer.refuses(session, self._parent(session))
+        if not event.positional and event.key is not None and self._writer.stood_here(session, place, event.kind, body):
+            self._writer.forget(ids(0))
         new = NewItem(
             id=ids(0),
             kind=event.kind,
@@ -301,8 +307,26 @@ class Intake:
             left = event.abandoned or (placed and placed.dead) or self._facts_of(session).reverted(place[0], time_us)
             state = State.ABANDONED if left else State.LIVE
             self._writer.member(session, row, place, placed.turn if placed else None, state, message=message)
-        if event.kind is Kind.PROMPT and event.said_by is SaidBy.PERSON:
+        if event.kind is Kind.PROMPT and event.said_by is SaidBy.PERSON and not self._writer.erased(row):
             self._name_by(sessions.title_of(body.text), session, row)
+
+    def _parent(self, session: int) -> SessionId | None:
+        parent = self._facts_of(session).parent
+        return session_id(self._source.harness, parent) if parent else None
+
+    def _leave_out(self, facts: sessions.SessionFacts, session: int) -> None:
+        """Take out of a session's facts what was forgotten of it."""
+        for name in self._writer.left_out(session, self._parent(session)):
+            if name != "title" or facts.title_rank or self._writer.refuses(session, None):
+                setattr(facts, name, "")
+                facts.title_rank = facts.title_rank if name != "title" else 0
+
+    @property
+    def bare(self) -> bool:
+        """Whether nothing is kept of where all sessions read here were held: that was forgotten."""
+        return bool(self._rows) and all(
+            "cwd" in self._writer.left_out(row, self._parent(row)) for row in self._rows.values()
+        )
 
     def _name_by(self, prompt: str, session: int, row: int) -> None:
         """A session without a title goes by its first prompt, also when that was not all there at first."""
@@ -371,7 +395,11 @@ class Intake:
         self._writer.revert(session, event.pos, event.time_us)
 
     def _learn(self, event: Facts, looked: Looked | None) -> None:
-        facts = self._facts_of(self._session(event.session))
+        session = self._session(event.session)
+        facts = self._facts_of(session)
+        facts.parent = facts.parent or event.parent or ""
+        if "cwd" in self._writer.left_out(session, self._parent(session)):
+            event = msgspec.structs.replace(event, cwd=None, folder=None, branch=None, title=None, model=None)
         if event.cwd and (not facts.cwd or (_guessed(facts.cwd) and not _guessed(event.cwd))):
             facts.cwd = event.cwd
         if event.cwd and not facts.root:

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from afterword.capture.decoding import COMMIT_BYTES, Decoding, Fingerprints, own_words
+from afterword.capture.decoding import COMMIT_BYTES, SAID, Decoding, Fingerprints, own_words
 from afterword.capture.gate import Passing, Shut
 from afterword.capture.intake import Intake, Memory
 from afterword.capture.tail.compare import resume
@@ -195,6 +195,10 @@ class Reading:
     def save(self, intake: Intake, at: Checkpoint, state: Redacted) -> None:
         """Move the position, with the decoder's state there."""
         tools = self._tools
+        if intake.bare:
+            # It was forgotten where these sessions were held: the decoder's state must not bring it back.
+            bare: Any = sources.without(msgspec.json.decode(state.encode()), SAID)
+            state = tools.redactor.document(bare, plain=own_words(self._decoder))
         memory = tools.redactor.document(msgspec.to_builtins(intake.memory), plain=_OURS)
         plain = {"memory", *own_words(self._decoder)}
         document = tools.redactor.joined({"decoder": state, "memory": memory}, plain)

@@ -63,7 +63,7 @@ class Places:
 
     def holds(self, session: int, ids: Ids, text: Redacted) -> bool:
         """Whether a row of this place has this very text."""
-        return any(entry.text == text for entry in self._generations.known(session, ids))
+        return self._generations.holds(session, ids, text)
 
     def settle(self) -> None:
         """The reading is over: what is still shorter than its row is a text of its own."""

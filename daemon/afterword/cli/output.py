@@ -75,6 +75,13 @@ def settings(config_file: Path | None = None) -> Config:
     return config
 
 
+def log_to_stderr(config: Config) -> None:
+    """For commands that write: what is logged goes to stderr, redacted."""
+    from afterword.redact.logs import begin
+
+    begin(_way_out(), config.settings.log.level.upper())
+
+
 def config_option(command: F) -> F:
     """Adds `--config FILE` and gives the command its `Config` as `config`."""
     import click

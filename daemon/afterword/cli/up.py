@@ -17,7 +17,17 @@ from afterword.app.excluded import words as excluded_words
 from afterword.app.program import Program, machine_name, writer
 from afterword.app.spending import estimate
 from afterword.cli.commands import WATCH, imported
-from afterword.cli.output import amount, bars, command_name, config_option, json_option, note, say, say_json
+from afterword.cli.output import (
+    amount,
+    bars,
+    command_name,
+    config_option,
+    json_option,
+    log_to_stderr,
+    note,
+    say,
+    say_json,
+)
 from afterword.cli.remote import by_daemon
 from afterword.domain.errors import Exit, NotSetUp
 from afterword.domain.settings import duration_us
@@ -74,6 +84,7 @@ def up(*, once: bool, settle: str | None, jobs: int | None, demo: bool, as_json:
         _tell_summary(summary, as_json=as_json)
         return Exit.DONE
     config = _with_jobs(_with_vault(config, quiet=as_json), jobs)
+    log_to_stderr(config)
     with writer(config, os.environ, "up", settle_us=settle_us, telling=bars) as program:
 
         def first(stop: Callable[[], bool]) -> None:
@@ -103,6 +114,7 @@ def run(*, settle: str | None, jobs: int | None, config: Config) -> None:
     if config.vault is None:
         raise NotSetUp("there is no vault yet", "run `afterword init VAULT`, or `afterword up` once")
     config = _with_jobs(config, jobs)
+    log_to_stderr(config)
     with writer(config, os.environ, "run", settle_us=_settle(settle), telling=bars) as program:
         imported(WATCH)(program, lambda _what: None)
 
@@ -123,6 +135,7 @@ def ingest(*, harness: str | None, jobs: int | None, as_json: bool, config: Conf
     config = _with_jobs(config, jobs)
     done = by_daemon(config.places.state, "ingest", {"harness": harness})
     if done is None:
+        log_to_stderr(config)
         with writer(config, os.environ, "ingest", telling=bars) as program, bars() as tell:
             done = passes.ingest(program, passes.Ingest(harness), tell, Stop())
     if as_json:
@@ -226,6 +239,7 @@ def _demo(*, as_json: bool) -> int:
         del os.environ[name]
     os.environ["HOME"] = str(home)
     config = _with_vault(load(), quiet=True)
+    log_to_stderr(config)
     with writer(config, os.environ, "up", settle_us=0) as program, bars() as tell:
         summary = passes.whole(program, tell, Stop(), thorough=True)
     if as_json:

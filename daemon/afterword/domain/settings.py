@@ -171,6 +171,13 @@ class Door(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The loopback port of the running daemon; 0 takes a free one at every start."""
 
 
+class Log(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """[log]"""
+
+    level: Annotated[str, msgspec.Meta(pattern="^(debug|info|warning|error)$")] = "warning"
+    """How much is said on stderr beside results: debug, info, warning or error. Never a text of a session."""
+
+
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """config.toml"""
 
@@ -183,3 +190,4 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     index: Index = Index()
     gemini: Gemini = Gemini()
     door: Door = Door()
+    log: Log = Log()

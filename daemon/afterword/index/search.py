@@ -42,7 +42,7 @@ _HALF_LIFE_DAYS = 90.0
 _RANK = {"prose": "bm25(prose)", "tool": "0.0"}
 _NOT_HIDDEN = {
     table: f"NOT EXISTS (SELECT 1 FROM membership h INDEXED BY membership_hidden WHERE h.item = {table}.rowid"
-    " AND h.state = 2 AND NOT EXISTS (SELECT 1 FROM membership m WHERE m.item = h.item AND m.state < 2))"
+    " AND h.state >= 2 AND NOT EXISTS (SELECT 1 FROM membership m WHERE m.item = h.item AND m.state < 2))"
     for table in _RANK
 }
 
@@ -210,7 +210,9 @@ def _files(ledger: Ledger, table: str) -> list[str]:
 
 def _shown(ledger: Ledger, table: str) -> str:
     """The condition that leaves hidden copies out; asked of no hit where no store has any."""
-    some = ledger.db.execute("SELECT 1 FROM membership INDEXED BY membership_hidden WHERE state = 2 LIMIT 1").fetchone()
+    some = ledger.db.execute(
+        "SELECT 1 FROM membership INDEXED BY membership_hidden WHERE state >= 2 LIMIT 1"
+    ).fetchone()
     return _NOT_HIDDEN[table] if some else "true"
 
 

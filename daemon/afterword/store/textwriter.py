@@ -216,6 +216,12 @@ class FullText:
             for db in [self._db, *map(self._shard, self._others)]:
                 db.execute("PRAGMA secure_delete = OFF")
 
+    def pack(self) -> None:
+        """Write the files anew, without free pages: they may hold postings of texts that were replaced long ago."""
+        for db in (self._db, *map(self._shard, self._others)):
+            db.execute("VACUUM")
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
     def optimize(self) -> None:
         """Merge the index's segments after a large ingest, for faster queries and a smaller file."""
         prose, tool = self._parts()
