@@ -80,6 +80,10 @@ class Capture(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How long a file must rest before its last line is taken without a newline and all its bytes are compared."""
     sweep: str = "60s"
     """How often all stores are looked at, whatever the watcher says."""
+    jobs: Annotated[int, msgspec.Meta(ge=0, le=64)] = 0
+    """How many processes read a large history the first time; 0 is one for each core, 1 none beside the program."""
+    jobs_from: str = "32M"
+    """What is smaller than this is read by the program alone, before other processes have started."""
     document_max: str = "256M"
     """A document (a transcript that is one file rewritten whole) over this is named and not read."""
     exclude_projects: tuple[str, ...] = ()
