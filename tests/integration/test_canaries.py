@@ -54,6 +54,11 @@ WITHOUT_TEXT = {
     "door-card": "a port, a process number and a token",
     "agent-settings": "paths of our programs; an agent's own settings stay in its own file",
     "private-file": "an empty file",
+    "backup-look": "a backup unpacked for a look, in a private folder that is swept; what is left of one would be found",
+    "person-line": "a word of ours in the place of what a person struck",
+    "tombstones": "ids and hashes of what was forgotten",
+    "reading-pipe": "a pipe between processes of ours: what comes out of it is looked at in the ledger",
+    "reading-orders": "paths of files, and the person's own patterns, in a pipe between processes of ours",
     "service-manager": "ready, alive, stopping",
     "unit": "paths of ours, as the person's own variables give them",
 }
