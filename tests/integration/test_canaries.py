@@ -54,7 +54,7 @@ WITHOUT_TEXT = {
     "door-card": "a port, a process number and a token",
     "agent-settings": "paths of our programs; an agent's own settings stay in its own file",
     "private-file": "an empty file",
-    "backup-look": "a backup unpacked for a look, in a private folder that is swept; what is left of one would be found",
+    "backup-look": "a backup unpacked for a look, in a private folder that is swept",
     "person-line": "a word of ours in the place of what a person struck",
     "tombstones": "ids and hashes of what was forgotten",
     "reading-pipe": "a pipe between processes of ours: what comes out of it is looked at in the ledger",
@@ -125,6 +125,11 @@ def test_with_redaction_nothing_leaves_and_what_is_no_secret_stays(tmp_path: Pat
     with pytest.raises(AssertionError):
         assert_gone(whole.home, "find out why")
     assert_gone(whole.home, "a word that nobody ever said")
+    with pytest.raises(AssertionError):
+        assert_gone(whole.home, "the live one stays")
+    said = whole.home.run("forget", "--match", "the live one stays", "--yes", "--prune-backups", code=None)
+    assert said.returncode == 0, said
+    assert_gone(whole.home, "the live one stays")
 
 
 def _what_was_masked_still_holds_together(whole: Whole) -> None:
