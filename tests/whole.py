@@ -290,7 +290,7 @@ class Whole:
         full = self.path / f"full-{token}"
         full.mkdir()
         (full / "a").write_text("")
-        shown = [row["id"] for row in self.home.json("search", "harbour", "export", "-n", "500")["results"]]
+        shown = [row["id"] for row in self.home.json("search", "--exact", "fails", "every", "third")["results"]]
         natives = [session.session for session in self.stories]
         for words in (
             ("show", natives[0], "--all"), ("show", self.plain.session, "--json"),
