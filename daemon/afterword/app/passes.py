@@ -123,7 +123,7 @@ def compile_days(program: "Program", given: CompileDays, tell: Tell, stop: Calla
     return {
         "days": [
             {
-                "note": f"{program.config.settings.vault.daily}/{day.day}.md",
+                "note": program.config.days.name(day.day),
                 "state": day.state,
                 "reason": day.reason or None,
                 "created": named(day.created),
@@ -134,7 +134,7 @@ def compile_days(program: "Program", given: CompileDays, tell: Tell, stop: Calla
         ],
         "files": done.files,
         "question": done.seen.question,
-        "skipped": [f"{program.config.settings.vault.daily}/{day}.md" for day in program.compiling.skipped()],
+        "skipped": [program.config.days.name(day) for day in program.compiling.skipped()],
         "vault_problem": None if given.dry else vault_problem(program),
         "dry_run": given.dry,
         **({"diff": done.diff} if given.dry else {}),

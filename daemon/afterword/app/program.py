@@ -74,7 +74,7 @@ class Program:
             gap_us=duration_us(settings.segment.gap),
             settle_us=self.settle_us,
         )
-        self.notes = DailyNotes(self.vault, settings.vault.daily, ledger, self.redactor) if self.vault else None
+        self.notes = DailyNotes(self.vault, config.days, ledger, self.redactor) if self.vault else None
         self.ready = Ready(config.places.state, ledger, self.redactor)
         self.index = Indexing(config, ledger, self.redactor, LedgerArticles(ledger, self.zones))
         self.nearness = self.index.nearness()

@@ -22,7 +22,7 @@ from afterword.store.ledger import article_files, articles
 from afterword.store.ledger.article_files import ArticleFile, Stat
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.matter import read_matter
-from afterword.store.notes import read_card
+from afterword.store.notes import may_write
 
 CONFLICT: Final = re.compile(
     r"\(Conflicted copy .*\)\.md$|\.sync-conflict-\d{8}-\d{6}-\w+\.md$|'s conflicted copy .*\)\.md$",
@@ -62,7 +62,7 @@ class VaultWatch:
 
     def look(self, today: str) -> Seen:
         """Take in what changed since the last look. Nothing is done while the vault is not there."""
-        if read_card(self._vault) is None:
+        if not may_write(self._vault, self._ledger):
             return Seen()
         known = article_files.every(self._ledger)
         standing = {uid: file for uid, file in known.items() if file.state != "deleted"}

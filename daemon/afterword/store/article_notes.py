@@ -13,6 +13,7 @@ import msgspec
 
 from afterword.domain.article_note import Wanted, Written, only_ours, splice, whole, written_of
 from afterword.domain.articles import Current
+from afterword.domain.day_names import DayNames
 from afterword.domain.ids import ArticleUid, SegmentKey
 from afterword.redact.exits import leave
 from afterword.redact.redactor import Redactor
@@ -22,7 +23,7 @@ from afterword.store.ledger import article_files, articles
 from afterword.store.ledger.article_files import UNSEEN, ArticleFile, Planned, Stat
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.matter import read_matter
-from afterword.store.notes import read_card
+from afterword.store.notes import may_write
 
 FOLDERS = {"concept": "concepts", "connection": "connections"}
 _SHOWN = frozenset({"active", "stale", "draft", "retracted"})
@@ -43,9 +44,9 @@ class Change(msgspec.Struct, frozen=True):
 class ArticleNotes:
     """The one writer of articles in a vault."""
 
-    def __init__(self, vault: Path, daily: str, knowledge: str, ledger: Ledger, redactor: Redactor) -> None:
+    def __init__(self, vault: Path, days: DayNames, knowledge: str, ledger: Ledger, redactor: Redactor) -> None:
         self._vault = vault
-        self._daily = daily
+        self._days = days
         self._knowledge = knowledge
         self._ledger = ledger
         self._redactor = redactor
@@ -61,7 +62,7 @@ class ArticleNotes:
         or for which `quiet` says that somebody is at work on them, are left alone.
         """
         self.problems.clear()
-        if read_card(self._vault) is None:
+        if not may_write(self._vault, self._ledger):
             return 0
         self.recover()
         current = articles.current(self._ledger)
@@ -75,7 +76,7 @@ class ArticleNotes:
     def recover(self) -> None:
         """Confirm or forget what a kill left planned, and take away what it left half made."""
         open_plans = [file for file in article_files.every(self._ledger).values() if file.plan]
-        if read_card(self._vault) is None:
+        if not may_write(self._vault, self._ledger):
             return
         for folder in ("", *(f"/{name}" for name in FOLDERS.values())):
             files.sweep_temporaries(files.inside(self._vault, self._knowledge + folder))
@@ -250,7 +251,7 @@ class ArticleNotes:
 
     def _sources(self, each: Current) -> dict[SegmentKey, Source]:
         found = articles.cited(self._ledger, each.article.sections)
-        return {key: source_of(day, at, key, rev, path, self._daily) for key, (day, at, rev, path) in found.items()}
+        return {key: source_of(day, at, key, rev, path, self._days) for key, (day, at, rev, path) in found.items()}
 
     def _save(self, file: ArticleFile, **changed: str | Stat | Written) -> None:
         article_files.save(self._ledger, self._redactor, msgspec.structs.replace(file, **changed))

@@ -7,6 +7,7 @@ import msgspec
 
 from afterword.domain.article_note import EVIDENCE, HEAD, Wanted
 from afterword.domain.articles import Article, Claim, Current, Edits
+from afterword.domain.day_names import DayNames
 from afterword.domain.escape import label, plain, prose
 from afterword.domain.frontmatter import Value, Word
 from afterword.domain.ids import ArticleUid, SegmentKey
@@ -158,6 +159,6 @@ def _day(text: str) -> Value:
         return text
 
 
-def source_of(day: str, time: str, key: SegmentKey, rev: int, path: str, daily: str) -> Source:
+def source_of(day: str, time: str, key: SegmentKey, rev: int, path: str, days: DayNames) -> Source:
     """The source a section is, in the note it stands in or would stand in."""
-    return Source((path or f"{daily}/{day}.md").removesuffix(".md"), ref(key, rev), f"{day} {time}")
+    return Source((path or days.name(day)).removesuffix(".md"), ref(key, rev), f"{day} {time}")

@@ -126,6 +126,20 @@ def append(path: Path, data: bytes) -> None:
         sync_folder(path.parent)
 
 
+_DATALESS = 0x40000000
+"""macOS: the name is on the disk, the bytes are in the cloud (`SF_DATALESS`)."""
+
+
+def placeholder(path: Path) -> bool:
+    """Whether a cloud's client keeps only a stand-in for this file on the disk: neither missing nor to be written."""
+    if path.with_name(f".{path.name}.icloud").exists():
+        return True
+    try:
+        return bool(getattr(path.stat(), "st_flags", 0) & _DATALESS)
+    except OSError:
+        return False
+
+
 def lies_inside(root: Path, name: str) -> bool:
     """Whether the path of `name` below `root`, with its links followed, is below `root` too."""
     return (root / name).resolve().is_relative_to(root.resolve())

@@ -16,7 +16,7 @@ from afterword.store.article_notes import ArticleNotes
 from afterword.store.article_text import Target
 from afterword.store.ledger import article_files, articles
 from afterword.store.ledger.ledger import Ledger
-from afterword.store.notes import read_card
+from afterword.store.notes import may_write
 
 _BEGIN: Final = b"%% afterword index %%"
 _END: Final = b"%% /afterword index %%"
@@ -35,7 +35,7 @@ class KnowledgePages:
 
     def sync(self) -> int:
         """Bring both up to date; how many files were written. Nothing is done while the vault is not there."""
-        if read_card(self._vault) is None:
+        if not may_write(self._vault, self._ledger):
             return 0
         faults.hit("build.files")
         current = articles.current(self._ledger)

@@ -6,25 +6,36 @@ any more comes back; text a person wrote is never changed.
 """
 
 import contextlib
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from pathlib import Path
 
 import msgspec
 
-from afterword.domain.daily import CAP_BYTES, HalfWritten, Mark, Written, append_text, find_markers, half_written
+from afterword.domain.daily import (
+    CAP_BYTES,
+    HalfWritten,
+    Mark,
+    Written,
+    append_text,
+    find_markers,
+    half_written,
+    spans,
+)
+from afterword.domain.day_names import DayNames
 from afterword.domain.errors import UserError
+from afterword.domain.escape import plain
 from afterword.domain.ids import SegmentKey
-from afterword.domain.sections import PARTS, Section, Texts, ref, render, texts_of, withdrawn_line
+from afterword.domain.section_edits import laid_over
+from afterword.domain.sections import PARTS, Section, Texts, parse_section, ref, render, texts_of, withdrawn_line
 from afterword.redact.exits import leave
 from afterword.redact.redactor import Redactor
 from afterword.store import files
-from afterword.store.ledger import segments
+from afterword.store.day_files import day_notes
+from afterword.store.ledger import section_edits, segments, told
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.ledger.registers import Register
 from afterword.store.ledger.segments import SectionRecord
 
-_DAY_NOTE = re.compile(r"\d{4}-\d{2}-\d{2}\.md")
 _ROOM_MIN_BYTES = 700
 
 
@@ -51,6 +62,12 @@ def read_card(vault: Path) -> VaultCard | None:
         return None
 
 
+def may_write(vault: Path, ledger: Ledger) -> bool:
+    """Whether the vault is there and this machine is the one that writes into it."""
+    card = read_card(vault)
+    return card is not None and card.writer in ("", ledger.origin[1])
+
+
 def card_problem(vault: Path) -> tuple[str, str]:
     """(what keeps this folder from being written, what to do); empty when nothing does."""
     path = vault / CARD
@@ -73,9 +90,9 @@ def card_problem(vault: Path) -> tuple[str, str]:
 class DailyNotes:
     """The one writer of daily notes in a vault."""
 
-    def __init__(self, vault: Path, folder: str, ledger: Ledger, redactor: Redactor) -> None:
+    def __init__(self, vault: Path, days: DayNames, ledger: Ledger, redactor: Redactor) -> None:
         self._vault = vault
-        self._folder = folder
+        self._days = days
         self._ledger = ledger
         self._redactor = redactor
         self.problems: dict[str, str] = {}
@@ -93,9 +110,7 @@ class DailyNotes:
             written are in `problems`.
         """
         self.problems.clear()
-        if read_card(self._vault) is None:
-            return 0
-        if not self.recover():
+        if not may_write(self._vault, self._ledger) or not self.recover():
             return 0
         self._look()
         todo = segments.unplaced(self._ledger)
@@ -111,7 +126,7 @@ class DailyNotes:
                 appended += self._append(register, record, present)
             except (OSError, UserError) as err:
                 # One day that cannot be written must not keep the others from it.
-                self.problems[f"{self._folder}/{record.day}.md"] = getattr(err, "strerror", None) or str(err)
+                self.problems[self._days.name(record.day)] = getattr(err, "strerror", None) or str(err)
         on_progress(len(todo), len(todo))
         return appended
 
@@ -147,14 +162,12 @@ class DailyNotes:
         db = self._ledger.db
         known = {row[0]: row[1:] for row in db.execute("SELECT path, size, mtime_ns, inode, keys FROM note")}
         here: dict[str, tuple[tuple[int, int, int], Path]] = {}
-        folder = files.inside(self._vault, self._folder)
-        if folder.is_dir():
-            for path in sorted(folder.iterdir()):
-                if _DAY_NOTE.fullmatch(path.name) and path.is_file():
-                    with contextlib.suppress(OSError):
-                        here[f"{self._folder}/{path.name}"] = (_stat(path), path)
+        for name, path in day_notes(self._vault, self._days):
+            with contextlib.suppress(OSError):
+                here[name] = (_stat(path), path)
         changed = {name: entry for name, entry in here.items() if known.get(name, ())[:3] != entry[0]}
-        gone = known.keys() - here.keys()
+        # What a cloud keeps elsewhere for now is there.
+        gone = {name for name in known.keys() - here.keys() if not files.placeholder(self._vault / name)}
         if not changed and not gone:
             return
         with self._ledger.transaction():
@@ -162,6 +175,7 @@ class DailyNotes:
                 db.execute("DELETE FROM note WHERE path = ?", (name,))
             for name, (at, path) in changed.items():
                 self._saw(name, at, _keys(_read(path) or b""))
+            told.sweep(self._ledger)
         present = self._present()
         missing = [
             key
@@ -177,21 +191,26 @@ class DailyNotes:
 
     def _append(self, register: Register, record: SectionRecord, present: set[str]) -> bool:
         """Append one section, unless it stands somewhere already; whether it was appended."""
-        name = f"{self._folder}/{record.day}.md"
+        name = self._days.name(record.day)
         path = files.inside(self._vault, name)
         key = SegmentKey(register.key)
         own = f"{key}!" if record.withdrawn_by else ref(key, register.rev)
         # A section that was withdrawn before it was ever written leaves nothing.
         owed = own not in present and (not record.withdrawn_by or _was_written(key, present))
         if owed:
+            if files.placeholder(path):
+                raise UserError("it is in the cloud and not on this disk", "open it once in Obsidian")
             path.parent.mkdir(parents=True, exist_ok=True)
             note = _read(path)
-            planned = append_text(note, self._block(key, register.rev, record, note or b""), record.day)
+            said = None if record.withdrawn_by else self._section(key, register.rev, record, note or b"")
+            planned = append_text(note, self._block(key, record, said, note or b""), record.day)
             with self._ledger.transaction(durable=True):
                 self._ledger.db.execute(
                     "INSERT INTO append (path, offset, bytes, sections) VALUES (?, ?, ?, ?)",
                     (name, len(note or b""), planned, msgspec.json.encode((key, register.rev)).decode()),
                 )
+                if said:
+                    told.put(self._ledger, key, register.rev, _shared(said.texts, texts_of(record.digest)))
             files.append(path, planned)
             present.add(own)
         with self._ledger.transaction():
@@ -201,21 +220,48 @@ class DailyNotes:
                 self._saw(name, _stat(path), _keys(_read(path) or b""))
         return owed
 
-    def _block(self, key: SegmentKey, rev: int, record: SectionRecord, note: bytes) -> str:
-        if record.withdrawn_by:
+    def _block(self, key: SegmentKey, record: SectionRecord, said: Section | None, note: bytes) -> str:
+        if said is None:
             return withdrawn_line(key, SegmentKey(record.withdrawn_by))
+        return render(said, max(_ROOM_MIN_BYTES, CAP_BYTES - len(note)))
+
+    def _section(self, key: SegmentKey, rev: int, record: SectionRecord, note: bytes) -> Section:
+        """A section as it goes into this note: as the person left it, without what its revisions there say already."""
         here = _keys(note)
-        section = Section(
+        edits = section_edits.get(self._ledger, key)
+        digest, _ = laid_over(record.digest, edits)
+        texts = self._texts(texts_of(digest))
+        earlier = [old for old in range(1, rev) if ref(key, old) in here]
+        return Section(
             key=key,
             rev=rev,
             harness=record.harness,
             project=record.project,
             origin=record.origin,
             time=record.time,
-            texts=self._texts(texts_of(record.digest)),
-            replaces=max((old for old in range(1, rev) if ref(key, old) in here), default=0),
+            texts=self._new_in(texts, key, earlier, note) if earlier else texts,
+            replaces=max(earlier, default=0),
+            done=tuple(edits.done),
         )
-        return render(section, max(_ROOM_MIN_BYTES, CAP_BYTES - len(note)))
+
+    def _new_in(self, texts: Texts, key: SegmentKey, earlier: Container[int], note: bytes) -> Texts:
+        """What of the texts the earlier revisions in this note do not say, nor said when they were written."""
+        were = [was for rev, was in told.of(self._ledger, key).items() if rev in earlier]
+        are: dict[str, set[str]] = {part: set() for part, _ in PARTS}
+        for span in spans(note):
+            if span.key == key and span.rev in earlier:
+                standing = parse_section(note[span.start : span.end].replace(b"\r\n", b"\n")).texts
+                for part, _ in PARTS:
+                    are[part].update(getattr(standing, part))
+
+        def new(part: str) -> tuple[str, ...]:
+            return tuple(
+                text
+                for text in getattr(texts, part)
+                if plain(text) not in are[part] and not any(was(part, text) for was in were)
+            )
+
+        return Texts(texts.context, **{part: new(part) for part, _ in PARTS})
 
     def _texts(self, texts: Texts) -> Texts:
         """Every text once more through the redactor, by itself: in the whole block a marker could pass for a value."""
@@ -238,6 +284,15 @@ class DailyNotes:
             " mtime_ns = excluded.mtime_ns, inode = excluded.inode, keys = excluded.keys",
             (name, *at, " ".join(keys)),
         )
+
+
+def _shared(said: Texts, ours: Texts) -> Texts:
+    """What of a section's texts is ours, and no person's."""
+    kept = {part: set(map(plain, getattr(ours, part))) for part, _ in PARTS}
+    return Texts(
+        said.context if plain(said.context) == plain(ours.context) else "",
+        **{part: tuple(text for text in getattr(said, part) if plain(text) in kept[part]) for part, _ in PARTS},
+    )
 
 
 def _was_written(key: SegmentKey, present: set[str]) -> bool:

@@ -327,8 +327,21 @@ def _seventh(db: sqlite3.Connection) -> None:
     _run(db, _V7)
 
 
+_V11 = """
+-- What each revision of a section said when it was written: keyed hashes of its texts, one after the other.
+CREATE TABLE told (key TEXT NOT NULL, rev INTEGER NOT NULL, prints BLOB NOT NULL, PRIMARY KEY (key, rev)) WITHOUT ROWID;
+
+-- Sections whose note got a line that says in which other note their session went on.
+CREATE TABLE went_on (key TEXT PRIMARY KEY, next TEXT NOT NULL) WITHOUT ROWID;
+"""
+
+
+def _eleventh(db: sqlite3.Connection) -> None:
+    _run(db, _V11)
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
-    _first, _second, _third, _fourth, _fifth, _sixth, _seventh
+    _first, _second, _third, _fourth, _fifth, _sixth, _seventh, _eleventh
 )  # fmt: skip
 
 
