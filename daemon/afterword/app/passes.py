@@ -7,7 +7,7 @@ import msgspec
 
 from afterword.domain.errors import UsageError
 from afterword.store.ledger.views import counts, pending
-from afterword.store.notes import card_problem
+from afterword.store.notes import card_problem, may_write, read_card
 
 if TYPE_CHECKING:
     from afterword.app.program import Program
@@ -148,6 +148,9 @@ def vault_problem(program: "Program") -> str | None:
     problem, hint = card_problem(program.vault)
     if problem:
         return f"{problem}; {hint}"
+    if not may_write(program.vault, program.ledger):
+        card = read_card(program.vault)
+        return f"{card.writer if card else 'another machine'} writes this vault, this machine only takes in"
     problems = program.notes.problems | program.compiling.problems
     row = [f"{note}: {why}" for note, why in problems.items()]
     more = [f"and {len(row) - 3} more"] if len(row) > 3 else []

@@ -3,6 +3,7 @@
 import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from afterword.app import rescrub, setup
@@ -18,7 +19,7 @@ from afterword.capture.parts import Limits
 from afterword.capture.sweep import Capture, Progress, Sum
 from afterword.compile.extractive import Extractive
 from afterword.compile.flush import Flush
-from afterword.domain.clock import Clock, Zones, clock_from
+from afterword.domain.clock import SECOND_US, Clock, Zones, clock_from
 from afterword.domain.settings import duration_us, size_bytes
 from afterword.domain.slugs import slug
 from afterword.redact.logs import install
@@ -31,6 +32,8 @@ from afterword.store.notes import DailyNotes, read_card
 if TYPE_CHECKING:
     from afterword.app.passes import Tell
 
+_WAIT_MAX_US = 120_000_000
+"""How long an append waits for a person who is at work on the note."""
 _CALM_US = 60_000_000
 """How long nothing was taken in before days are compiled."""
 
@@ -64,6 +67,8 @@ class Program:
             ),
         )
         self.vault = config.vault
+        self._at_work: dict[Path, int] = {}
+        """Notes somebody was at work on when something was to be written into them, and since when."""
         card = read_card(self.vault) if self.vault else None
         self.zones = Zones(setup.settle_zone(ledger, self.redactor, card), day_starts_at_min(settings))
         self.flush = Flush(
@@ -121,12 +126,14 @@ class Program:
         self,
         *,
         settle_us: int | None = None,
+        patient: bool = False,
         on_progress: Callable[[str, int, int], None] = lambda _what, _done, _all: None,
         stop: Callable[[], bool] = lambda: False,
     ) -> tuple[int, int]:
         """Digest what is due and put it into the vault; (sections made, sections appended).
 
-        What hooks said ended is due at once; `settle_us` is for this pass alone.
+        What hooks said ended is due at once; `settle_us` is for this pass alone. `patient`: notes somebody saved just
+        now are left for the next pass, as the daemon does.
         """
         with ended(self, stop) as rows:
             made = self.flush.run(
@@ -136,8 +143,21 @@ class Program:
                 on_progress=lambda done, all_: on_progress("digest", done, all_),
                 stop=stop,
             )
-        appended = self.notes.sync(lambda done, all_: on_progress("notes", done, all_), stop) if self.notes else 0
-        return made, appended
+        if self.notes is None:
+            return made, 0
+        # What a person changed comes first: a section that is written again says it their way.
+        self.compiling.look_at_sections()
+        busy = self._busy if patient else (lambda _path, _rest_s: False)
+        return made, self.notes.sync(lambda done, all_: on_progress("notes", done, all_), stop, busy)
+
+    def _busy(self, path: Path, rest_s: float) -> bool:
+        """Whether somebody is at work on a note; for two minutes at most, then what is due is written anyway."""
+        now_us = self.clock()
+        saved_us = path.stat().st_mtime_ns // 1000
+        if not 0 <= now_us - saved_us < rest_s * SECOND_US:
+            self._at_work.pop(path, None)
+            return False
+        return now_us - self._at_work.setdefault(path, now_us) < _WAIT_MAX_US
 
     def tend(self, *, today: bool = False, stop: Callable[[], bool] = lambda: False) -> Tended:
         """Take in what people did to the articles, and compile when it is time. For the daemon: what was just saved is

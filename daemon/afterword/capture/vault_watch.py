@@ -15,6 +15,7 @@ import msgspec
 
 from afterword.domain.article_note import GENERATED, Written, comparable, layout, mark, text_of
 from afterword.domain.articles import Article, Edits, Status
+from afterword.domain.conflicts import copy_of, merging
 from afterword.domain.ids import ArticleUid
 from afterword.redact.redactor import Redactor
 from afterword.store import files
@@ -24,12 +25,6 @@ from afterword.store.ledger.ledger import Ledger
 from afterword.store.matter import read_matter
 from afterword.store.notes import may_write
 
-CONFLICT: Final = re.compile(
-    r"\(Conflicted copy .*\)\.md$|\.sync-conflict-\d{8}-\d{6}-\w+\.md$|'s conflicted copy .*\)\.md$",
-    re.IGNORECASE,
-)
-"""Names that sync tools give to copies in conflict. iCloud's `name 2.md` is not among them: people name notes so too,
-and a copy is known by its uid anyway."""
 _PAGES: Final = frozenset({"index.md", "log.md"})
 _STATUSES: Final[dict[str, Status]] = {"active": "active", "stale": "stale", "retracted": "retracted", "draft": "draft"}
 _UID: Final = re.compile(r"a-[0-9a-f]{12}")
@@ -96,7 +91,8 @@ class VaultWatch:
         return self._store(known, changed, moved, gone, away, copies, odd, here, today)
 
     def _there(self, file: ArticleFile) -> bool:
-        return (self._vault / file.path).is_file()
+        path = self._vault / file.path
+        return path.is_file() or files.placeholder(path)
 
     def _moved_out(self, row: Iterable[ArticleFile]) -> Iterator[tuple[str, Stat]]:
         """(path, stat) of articles that people moved out of the folder of knowledge."""
@@ -121,7 +117,7 @@ class VaultWatch:
         for where, folders, names in os.walk(root):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
             for name in sorted(names):
-                if not name.endswith(".md") or name.startswith(".") or CONFLICT.search(name):
+                if not name.endswith(".md") or name.startswith(".") or copy_of(name):
                     continue
                 path = Path(where) / name
                 relative = path.relative_to(self._vault).as_posix()
@@ -148,7 +144,8 @@ class VaultWatch:
                 continue
             if file is None and not name.startswith(f"{self._knowledge}/") and b"uid" not in note[:_MATTER_MAX]:
                 continue
-            fresh[name] = (at, read_matter(note), note)
+            # Two sides of a conflict are nobody's edit: left alone like broken front matter, until it is resolved.
+            fresh[name] = (at, None if merging(note) else read_matter(note), note)
         return fresh
 
     def _homes(
@@ -189,7 +186,7 @@ class VaultWatch:
                 at, values, note = fresh[first]
             else:
                 note = files.inside(self._vault, first).read_bytes()
-                at, values = here[first], read_matter(note)
+                at, values = here[first], None if merging(note) else read_matter(note)
             if values is not None:
                 moved[uid] = (first, at, values, note)
         return moved, strangers

@@ -157,6 +157,31 @@ def spans(note: bytes) -> list[Span]:
     return result
 
 
+def without_doubles(note: bytes) -> bytes:
+    """The note without the sections that stand in it a second time, byte for byte, as merging two copies leaves them.
+
+    The first one stays. Of what stands around them only an empty line goes.
+    """
+    seen: set[bytes] = set()
+    drop: list[tuple[int, int]] = []
+    for span in spans(note):
+        block = note[span.start : span.end].replace(b"\r\n", b"\n")
+        if not span.closed:
+            continue
+        if block in seen:
+            above = _EMPTY_ABOVE.search(note[: span.start])
+            after = _LINE_END.match(note, span.end)
+            drop.append((above.start(1) if above else span.start, after.end() if after else span.end))
+        seen.add(block)
+    for start, end in reversed(drop):
+        note = note[:start] + note[end:]
+    return note
+
+
+_EMPTY_ABOVE = re.compile(rb"\n(\r?\n)\Z")
+_LINE_END = re.compile(rb"\r?\n")
+
+
 def half_written(note: bytes, offset: int, planned: bytes) -> Remains:
     """What an unconfirmed append of `planned` at `offset` left in the note.
 

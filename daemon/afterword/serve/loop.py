@@ -24,6 +24,8 @@ _RESTS = 5
 """At most a fifth of the time goes into one file that changes all the time."""
 _RETRY_S = 2.0
 """After how long a file that could not be read is tried once more; then it is the next look's."""
+_TYPING_S = 5.0
+"""After how long it is looked again whether a person has done with the note that something is to be written into."""
 _SLICE_S = 0.1
 _BACK_OFF_MAX_S = 300.0
 
@@ -138,10 +140,11 @@ class Daemon:
 
     def _due_in(self) -> float:
         due_us = self._program.flush.next_due_us()
+        latest = _TYPING_S if self._program.notes and self._program.notes.waiting else self._sweep_s
         if due_us is None:
-            return self._sweep_s
+            return latest
         soonest = 0.05 if not self._failures else self._pause() / 4
-        return min(self._sweep_s, max(soonest, (due_us - self._program.clock()) / 1e6))
+        return min(latest, max(soonest, (due_us - self._program.clock()) / 1e6))
 
     def _events(self, paths: list[Path]) -> bool:
         """Read files that changed: the first event of a file at once, further ones within 300 ms in one pass. What
@@ -217,7 +220,7 @@ class Daemon:
         return done.files > 0
 
     def _write_up(self) -> bool:
-        made, appended = self._program.write_up(stop=self._asked)
+        made, appended = self._program.write_up(patient=True, stop=self._asked)
         if made or appended:
             self._on_event(f"{appended} {'section' if appended == 1 else 'sections'} written")
         return appended > 0

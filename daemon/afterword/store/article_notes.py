@@ -13,6 +13,7 @@ import msgspec
 
 from afterword.domain.article_note import Wanted, Written, only_ours, splice, whole, written_of
 from afterword.domain.articles import Current
+from afterword.domain.conflicts import merging
 from afterword.domain.day_names import DayNames
 from afterword.domain.ids import ArticleUid, SegmentKey
 from afterword.redact.exits import leave
@@ -162,6 +163,8 @@ class ArticleNotes:
             return None  # a person's link to a place outside the vault
         path = files.inside(self._vault, name)
         theirs = frozenset(each.edits.bodies)
+        if files.placeholder(path):
+            return None
         if file is None and not path.exists():
             return Change(each, name, None, whole(want), made, written_of(want, theirs))
         if each.edits.locked or (file and file.state) or not path.is_file():
@@ -172,7 +175,7 @@ class ArticleNotes:
             return None
         old = path.read_bytes()
         values = read_matter(old)
-        if values is None:
+        if values is None or merging(old):
             return None
         done = splice(old, values, want, file.written if file else Written(), theirs)
         return Change(each, name, old, done.note, made, done.written)

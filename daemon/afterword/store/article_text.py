@@ -135,7 +135,7 @@ def _front(current: Current, sources: Sources, targets: Targets, out: Out) -> li
             rows.append(("retract_reason", plain(out(article.retract_reason))))
     if article.replaced_by:
         rows.append(("replaced_by", plain(out(article.replaced_by))))
-    rows += [("use_count", 0), ("engine", Word(article.engine))]
+    rows += [("use_count", 0), ("engine", Word(article.engine)), ("cssclasses", [Word("memory-article")])]
     if edits.bodies:
         rows.append(("edited", True))
     return rows

@@ -8,9 +8,11 @@ any more comes back; text a person wrote is never changed.
 import contextlib
 from collections.abc import Callable, Container
 from pathlib import Path
+from typing import TypeAlias
 
 import msgspec
 
+from afterword.domain.conflicts import merging
 from afterword.domain.daily import (
     CAP_BYTES,
     HalfWritten,
@@ -20,6 +22,7 @@ from afterword.domain.daily import (
     find_markers,
     half_written,
     spans,
+    without_doubles,
 )
 from afterword.domain.day_names import DayNames
 from afterword.domain.errors import UserError
@@ -37,6 +40,13 @@ from afterword.store.ledger.registers import Register
 from afterword.store.ledger.segments import SectionRecord
 
 _ROOM_MIN_BYTES = 700
+_TYPING_S = 5.0
+"""Editors save while one types, every two seconds: an append waits for so long a pause."""
+_REST_S = 60.0
+"""Whatever changes more than the end of a note waits for so long a one."""
+
+Busy: TypeAlias = Callable[[Path, float], bool]
+"""Whether somebody saved a note within the last so many seconds."""
 
 
 class VaultCard(msgspec.Struct, frozen=True):
@@ -97,22 +107,30 @@ class DailyNotes:
         self._redactor = redactor
         self.problems: dict[str, str] = {}
         """Note → why it could not be written at the last `sync`."""
+        self.waiting = False
+        """Whether the last `sync` left a note to a person who is at work on it."""
+        self._wrote: dict[str, tuple[int, int, int]] = {}
+        """Notes nobody has touched since this process wrote them."""
 
     def sync(
         self,
         on_progress: Callable[[int, int], None] = lambda _done, _all: None,
         stop: Callable[[], bool] = lambda: False,
+        busy: Busy = lambda _path, _rest_s: False,
     ) -> int:
         """Finish what a kill left, bring back what vanished, append what is new.
+
+        A note is left for later while `busy` says that somebody saved it within the last so many seconds.
 
         Returns:
             How many sections were appended. Nothing is done while the vault is not there; notes that could not be
             written are in `problems`.
         """
         self.problems.clear()
+        self.waiting = False
         if not may_write(self._vault, self._ledger) or not self.recover():
             return 0
-        self._look()
+        self._look(busy)
         todo = segments.unplaced(self._ledger)
         if not todo:
             return 0
@@ -123,7 +141,7 @@ class DailyNotes:
                 break
             on_progress(done, len(todo))
             try:
-                appended += self._append(register, record, present)
+                appended += self._append(register, record, present, busy)
             except (OSError, UserError) as err:
                 # One day that cannot be written must not keep the others from it.
                 self.problems[self._days.name(record.day)] = getattr(err, "strerror", None) or str(err)
@@ -157,8 +175,9 @@ class DailyNotes:
                     self._confirm(key, rev, name)
         return True
 
-    def _look(self) -> None:
-        """Read the markers of notes that changed; sections found in no note any more are to be appended again."""
+    def _look(self, busy: Busy) -> None:
+        """Read the markers of notes that changed; sections found in no note any more are to be appended again, and one
+        that stands twice in a note, byte for byte, goes once."""
         db = self._ledger.db
         known = {row[0]: row[1:] for row in db.execute("SELECT path, size, mtime_ns, inode, keys FROM note")}
         here: dict[str, tuple[tuple[int, int, int], Path]] = {}
@@ -174,7 +193,12 @@ class DailyNotes:
             for name in gone:
                 db.execute("DELETE FROM note WHERE path = ?", (name,))
             for name, (at, path) in changed.items():
-                self._saw(name, at, _keys(_read(path) or b""))
+                note = _read(path) or b""
+                once = note if merging(note) else without_doubles(note)
+                if once == note:
+                    self._saw(name, at, _keys(note))
+                elif not self._left_to(busy, name, path, _REST_S) and self._swap(name, path, note, once):
+                    self._saw(name, self._wrote[name], _keys(once))
             told.sweep(self._ledger)
         present = self._present()
         missing = [
@@ -189,7 +213,27 @@ class DailyNotes:
             with self._ledger.transaction():
                 db.executemany("DELETE FROM placed WHERE key = ?", [(key,) for key in missing])
 
-    def _append(self, register: Register, record: SectionRecord, present: set[str]) -> bool:
+    def _swap(self, name: str, path: Path, old: bytes, new: bytes) -> bool:
+        """Replace a note unless it changed meanwhile; one that was left is looked at again the next time."""
+        try:
+            done = files.swap(path, old, new)
+            if done:
+                self._wrote[name] = _stat(path)
+        except OSError as err:
+            self.problems[name] = err.strerror or str(err)
+            return False
+        return done
+
+    def _left_to(self, busy: Busy, name: str, path: Path, rest_s: float) -> bool:
+        """Whether somebody else saved a note so lately that it is left to them for now."""
+        try:
+            left = self._wrote.get(name) != _stat(path) and busy(path, rest_s)
+        except FileNotFoundError:
+            return False
+        self.waiting |= left
+        return left
+
+    def _append(self, register: Register, record: SectionRecord, present: set[str], busy: Busy) -> bool:
         """Append one section, unless it stands somewhere already; whether it was appended."""
         name = self._days.name(record.day)
         path = files.inside(self._vault, name)
@@ -197,6 +241,8 @@ class DailyNotes:
         own = f"{key}!" if record.withdrawn_by else ref(key, register.rev)
         # A section that was withdrawn before it was ever written leaves nothing.
         owed = own not in present and (not record.withdrawn_by or _was_written(key, present))
+        if owed and self._left_to(busy, name, path, _TYPING_S):
+            return False
         if owed:
             if files.placeholder(path):
                 raise UserError("it is in the cloud and not on this disk", "open it once in Obsidian")
@@ -217,7 +263,10 @@ class DailyNotes:
             self._ledger.db.execute("DELETE FROM append WHERE path = ?", (name,))
             self._confirm(key, register.rev, name)
             if owed:
-                self._saw(name, _stat(path), _keys(_read(path) or b""))
+                note = _read(path) or b""
+                if note.endswith(planned):
+                    self._wrote[name] = _stat(path)
+                self._saw(name, _stat(path), _keys(note))
         return owed
 
     def _block(self, key: SegmentKey, record: SectionRecord, said: Section | None, note: bytes) -> str:
