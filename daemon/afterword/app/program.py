@@ -70,6 +70,7 @@ class Program:
         self._at_work: dict[Path, int] = {}
         """Notes somebody was at work on when something was to be written into them, and since when."""
         card = read_card(self.vault) if self.vault else None
+        setup.settle_vault(ledger, card)
         self.zones = Zones(setup.settle_zone(ledger, self.redactor, card), day_starts_at_min(settings))
         self.flush = Flush(
             ledger,

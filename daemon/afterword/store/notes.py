@@ -24,7 +24,7 @@ from afterword.domain.daily import (
     spans,
     without_doubles,
 )
-from afterword.domain.day_names import DayNames
+from afterword.domain.day_names import USUAL, DayNames
 from afterword.domain.errors import UserError
 from afterword.domain.escape import plain
 from afterword.domain.ids import SegmentKey
@@ -50,12 +50,19 @@ Busy: TypeAlias = Callable[[Path, float], bool]
 
 
 class VaultCard(msgspec.Struct, frozen=True):
-    """`.afterword/vault.json`: what makes a folder our vault."""
+    """`.afterword/vault.json`: what makes a folder our vault.
+
+    `zone` is (first day, IANA name) in order, `writer` the one machine that writes notes. `prefix`, `daily` and
+    `daily_format` say where ours lies, for a machine that joins.
+    """
 
     version: int
     id: str
     zone: list[tuple[str, str]]
     writer: str
+    prefix: str = ""
+    daily: str = "daily"
+    daily_format: str = USUAL
 
 
 CARD = ".afterword/vault.json"
