@@ -172,9 +172,8 @@ class DailyNotes:
             remains = half_written(note or b"", offset, planned) if note is not None else None
             if isinstance(remains, HalfWritten):
                 assert note is not None
-                if _read(path) != note:
+                if not files.swap(path, note, note[: remains.start] + note[remains.end :]):
                     return False
-                files.replace(path, note[: remains.start] + note[remains.end :])
             with self._ledger.transaction(durable=True):
                 self._ledger.db.execute("DELETE FROM append WHERE row = ?", (row,))
                 if isinstance(remains, Written):
