@@ -25,7 +25,7 @@ GOLDEN: dict[str, dict[str, str]] = {
             {"daily": {"enabled": True, "folder": "Journal", "format": "YYYY/MM/YYYY-MM-DD", "template": "T"}}
         ),
         ".obsidian/daily-notes.json": '{"folder": "old", "format": ""}',
-        "Journal/2026/03/2026-03-04.md": "---\nmood: fine\n---\r\nMy own day.\r\n",
+        "Journal/2026/03/2026-03-04.md": "---\r\nmood: fine\r\n---\r\nMy own day.\r\n",
     },
     "own-format": PLAIN
     | {

@@ -110,6 +110,8 @@ def put(
         if fresh:
             (vault / PENDING).parent.mkdir(parents=True, exist_ok=True)
             files.replace(vault / PENDING, b"", mode=0o644)
+        for folder in sorted({*folders, *(step.path.rpartition("/")[0] for step in steps), ".afterword"}):
+            files.sweep_temporaries(vault / folder)
         for folder in folders:
             (vault / folder).mkdir(parents=True, exist_ok=True)
         for step in steps:
