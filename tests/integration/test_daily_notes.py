@@ -230,8 +230,28 @@ def test_one_session_over_midnight_is_cut_there(tmp_path: Path) -> None:
     session.reply("The timeout was ten seconds.")
     write(home, session)
     up(home)
-    assert "socket" not in (home.vault / "daily/2026-03-04.md").read_text()
-    assert "socket" in (home.vault / "daily/2026-03-05.md").read_text()
+    first, second = (home.vault / f"daily/2026-03-0{day}.md" for day in (4, 5))
+    assert "socket" not in first.read_text()
+    assert "socket" in second.read_text()
+    # Both days lead to each other, and a line a person takes out stays out.
+    (one,), (two,) = keys(first.read_text()), keys(second.read_text())
+    assert f"_Continued from [[daily/2026-03-04#^{one}|2026-03-04 23:58]]._" in second.read_text()
+    onward = f"_The session of 23:58 went on: [[daily/2026-03-05#^{two}|2026-03-05 00:01]]._"
+    assert first.read_text().count(onward) == 1
+    before = home.vault_bytes()
+    up(home)
+    assert home.vault_bytes() == before
+    first.write_text(first.read_text().replace(onward, ""))
+    up(home)
+    assert onward not in first.read_text()
+    # Within a day the later section leads to the one before it.
+    session.pause(60)
+    session.prompt("Does the socket stay open now?")
+    session.reply("It does.")
+    write(home, session)
+    up(home)
+    assert f"\n_Continued from [[#^{two}|00:01]]._\n" in second.read_text()
+    assert edits_of(home, keys(second.read_text())[-1]).empty
 
 
 def test_a_vault_that_is_away_is_not_made_again_and_gets_all_later(tmp_path: Path) -> None:

@@ -29,6 +29,8 @@ _TASK = re.compile(r"\[(.)\](?:[ \t]+|$)(.*)")
 _BLOCK_ID = re.compile(r"(?:^|[ \t]+)\^s-[0-9a-f]{12}(?:-r[0-9]+)?(?=[ \t]|$)")
 _OUR_LINE = re.compile(r" {0,3}(?:%%[ \t]*/?afterword\b|###[ \t]+Session\b)")
 _REPLACES = re.compile(r" {0,3}(?:_Goes on from |%%[ \t]*|)(?:replaces )?\[\[#\^s-[0-9a-f]{12}.*")
+_BEFORE = re.compile(r" {0,3}_Continued from \[\[[^\]]*#\^s-[0-9a-f]{12}[^\]]*\]\]\._")
+_LINK = re.compile(r"\[\[[^\[\]|#^]*#\^s-[0-9a-f]{12}(?:-r\d+)?\|[0-9: -]+\]\]")
 _SHORTENED = re.compile(r"_Shortened: `afterword show s-[0-9a-f]{12}` has the rest\._")
 
 
@@ -46,7 +48,7 @@ class Section(msgspec.Struct, frozen=True):
     """A section to write. `time` is the vault's local start of the segment, `HH:MM`; the rest of its line are slugs.
 
     `replaces` is the revision of the same key that this one replaces: None is the one before, 0 none. Those of
-    `texts.actions` that are in `done` are ticked.
+    `texts.actions` that are in `done` are ticked. `before` is a link to the section its session went on from.
     """
 
     key: SegmentKey
@@ -58,6 +60,7 @@ class Section(msgspec.Struct, frozen=True):
     texts: Texts
     replaces: int | None = None
     done: tuple[str, ...] = ()
+    before: str = ""
 
 
 class Parsed(msgspec.Struct, frozen=True):
@@ -119,6 +122,20 @@ def withdrawn_line(key: SegmentKey, by: SegmentKey) -> str:
     return f"%% afterword {key} withdrawn {by} %%\n"
 
 
+def link(note: str, name: str, shown: str) -> str | None:
+    """A wikilink to the block of a section, `name` as `ref` gives it; None where the note's path cannot stand in one.
+
+    `note` is the path without `.md`, empty for the same note; `shown` is a day and a time.
+    """
+    made = f"[[{note}#^{name}|{shown}]]"
+    return made if _LINK.fullmatch(made) else None
+
+
+def goes_on_line(key: SegmentKey, by: SegmentKey, time: str, to: str) -> str:
+    """The line that leads from a section to the one in another note with which its session went on."""
+    return f"%% afterword-link {key} {by} %%\n_The session of {time} went on: {to}._\n"
+
+
 def forgotten_line(key: SegmentKey) -> str:
     """The line that `forget` leaves in a section's place."""
     return f"%% afterword {key} forgotten %%\n"
@@ -149,6 +166,8 @@ def parse_section(block: bytes) -> Parsed:
             context, open_context, here = [began[1]], True, None
         elif _SHORTENED.fullmatch(line):
             shortened, open_context = True, False
+        elif context is None and _BEFORE.fullmatch(line):
+            pass
         elif context is None and _REPLACES.fullmatch(line):
             # Older versions wrote the whole section again.
             goes_on = line.lstrip().startswith("_Goes on from ")
@@ -186,6 +205,8 @@ def _check(section: Section) -> None:
     slugs = (section.harness, section.project, section.origin)
     if not _KEY.fullmatch(section.key) or section.rev < 1 or not all(_SLUG.fullmatch(slug) for slug in slugs):
         raise ValueError(f"not the fields of a section marker: {section.key!r}, {section.rev}, {slugs!r}")
+    if section.before and not _LINK.fullmatch(section.before):
+        raise ValueError(f"not a link to a section: {section.before!r}")
     if not _TIME.fullmatch(section.time):
         raise ValueError(f"not a time of day: {section.time!r}")
 
@@ -201,6 +222,8 @@ def _block(section: Section, texts: Texts, *, shortened: bool) -> str:
         old = ref(section.key, replaces)
         said = f"_Goes on from [[#^{old}|the section above]]; where they differ, this one holds._"
         lines.append(f"{said} %% replaces [[#^{old}]] %%")
+    elif section.before:
+        lines.append(f"_Continued from {section.before}._")
     context = prose(texts.context)
     done = set(map(prose, section.done))
     lines += ["", f"**Context:** {context} ^{name}" if context else f"**Context:** ^{name}", ""]

@@ -29,12 +29,23 @@ from afterword.domain.errors import UserError
 from afterword.domain.escape import plain
 from afterword.domain.ids import SegmentKey
 from afterword.domain.section_edits import laid_over
-from afterword.domain.sections import PARTS, Section, Texts, parse_section, ref, render, texts_of, withdrawn_line
+from afterword.domain.sections import (
+    PARTS,
+    Section,
+    Texts,
+    goes_on_line,
+    link,
+    parse_section,
+    ref,
+    render,
+    texts_of,
+    withdrawn_line,
+)
 from afterword.redact.exits import leave
 from afterword.redact.redactor import Redactor
 from afterword.store import files
 from afterword.store.day_files import day_notes
-from afterword.store.ledger import section_edits, segments, told
+from afterword.store.ledger import neighbours, section_edits, segments, told
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.ledger.registers import Register
 from afterword.store.ledger.segments import SectionRecord
@@ -273,6 +284,8 @@ class DailyNotes:
                 if note.endswith(planned):
                     self._wrote[name] = _stat(path)
                 self._saw(name, _stat(path), _keys(note))
+        if owed and not record.withdrawn_by:
+            self._tell_before(key, register.rev, record, name)
         return owed
 
     def _block(self, key: SegmentKey, record: SectionRecord, said: Section | None, note: bytes) -> str:
@@ -297,7 +310,39 @@ class DailyNotes:
             texts=self._new_in(texts, key, earlier, note) if earlier else texts,
             replaces=max(earlier, default=0),
             done=tuple(edits.done),
+            before=self._link_before(record),
         )
+
+    def _link_before(self, record: SectionRecord) -> str:
+        """A link to the section its session went on from; empty where it begins with this one."""
+        last = neighbours.before(self._ledger, record.session, record.start_us)
+        if last is None:
+            return ""
+        same = last.path == self._days.name(record.day)
+        note = "" if same else last.path.removesuffix(".md")
+        shown = last.time if same else f"{last.day} {last.time}"
+        return link(note, ref(last.key, last.rev), shown) or ""
+
+    def _tell_before(self, key: SegmentKey, rev: int, record: SectionRecord, name: str) -> None:
+        """Append to the note of the section before this one, if it is another, where the session went on.
+
+        Once only, and not again where a person took the line out; a kill in between leaves it out.
+        """
+        last = neighbours.before(self._ledger, record.session, record.start_us)
+        if last is None or last.path == name:
+            return
+        path = files.inside(self._vault, last.path)
+        to = link(name.removesuffix(".md"), ref(key, rev), f"{record.day} {record.time}")
+        note = _read(path)
+        if to is None or note is None or merging(note):
+            return
+        with self._ledger.transaction(durable=True):
+            owed = neighbours.tell_once(self._ledger, last.key, key)
+        if owed:
+            files.append(path, append_text(note, goes_on_line(last.key, key, last.time, to), record.day))
+            with self._ledger.transaction():
+                self._saw(last.path, _stat(path), _keys(_read(path) or b""))
+            self._wrote[last.path] = _stat(path)
 
     def _new_in(self, texts: Texts, key: SegmentKey, earlier: Container[int], note: bytes) -> Texts:
         """What of the texts the earlier revisions in this note do not say, nor said when they were written."""
