@@ -6,7 +6,8 @@ leaves a word of ours rather than take one of theirs.
 
 import datetime as dt
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from enum import StrEnum
 from typing import Final, TypeAlias
 
@@ -157,18 +158,20 @@ def spans(note: bytes) -> list[Span]:
     return result
 
 
-def without_doubles(note: bytes) -> bytes:
-    """The note without the sections that stand in it a second time, byte for byte, as merging two copies leaves them.
+def without_doubles(note: bytes, untouched: Callable[[SegmentKey, bytes], bool]) -> bytes:
+    """The note without the sections that stand in it a second time, as merging two copies leaves them.
 
-    The first one stays. Of what stands around them only an empty line goes.
+    Of two that are alike, byte for byte, the first stays; of others goes what is `untouched` since we wrote it (asked
+    with `\\n` at line ends). Of what stands around them only an empty line goes.
     """
     seen: set[bytes] = set()
     drop: list[tuple[int, int]] = []
-    for span in spans(note):
-        block = note[span.start : span.end].replace(b"\r\n", b"\n")
-        if not span.closed:
-            continue
-        if block in seen:
+    rows = [(span, note[span.start : span.end].replace(b"\r\n", b"\n")) for span in spans(note) if span.closed]
+    left = Counter((span.key, span.rev) for span, _ in rows)
+    for span, block in rows:
+        double = block in seen or (left[span.key, span.rev] > 1 and untouched(span.key, block))
+        if double:
+            left[span.key, span.rev] -= 1
             above = _EMPTY_ABOVE.search(note[: span.start])
             after = _LINE_END.match(note, span.end)
             drop.append((above.start(1) if above else span.start, after.end() if after else span.end))

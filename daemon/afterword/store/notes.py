@@ -6,7 +6,7 @@ any more comes back; text a person wrote is never changed.
 """
 
 import contextlib
-from collections.abc import Callable, Container
+from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
 
@@ -14,43 +14,30 @@ import msgspec
 
 from afterword.domain.conflicts import merging
 from afterword.domain.daily import (
-    CAP_BYTES,
     HalfWritten,
-    Mark,
     Written,
     append_text,
-    find_markers,
     half_written,
-    spans,
     without_doubles,
 )
 from afterword.domain.day_names import USUAL, DayNames
 from afterword.domain.errors import UserError
-from afterword.domain.escape import plain
 from afterword.domain.ids import SegmentKey
-from afterword.domain.section_edits import laid_over
 from afterword.domain.sections import (
-    PARTS,
-    Section,
-    Texts,
     goes_on_line,
     link,
-    parse_section,
     ref,
-    render,
     texts_of,
-    withdrawn_line,
 )
-from afterword.redact.exits import leave
 from afterword.redact.redactor import Redactor
 from afterword.store import files
 from afterword.store.day_files import day_notes
-from afterword.store.ledger import neighbours, section_edits, segments, told
+from afterword.store.ledger import articles, neighbours, segments, told
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.ledger.registers import Register
 from afterword.store.ledger.segments import SectionRecord
+from afterword.store.section_text import SectionText, block_of, keys_in, shared
 
-_ROOM_MIN_BYTES = 700
 _TYPING_S = 5.0
 """Editors save while one types, every two seconds: an append waits for so long a pause."""
 _REST_S = 60.0
@@ -122,7 +109,7 @@ class DailyNotes:
         self._vault = vault
         self._days = days
         self._ledger = ledger
-        self._redactor = redactor
+        self._text = SectionText(days, ledger, redactor)
         self.problems: dict[str, str] = {}
         """Note → why it could not be written at the last `sync`."""
         self.waiting = False
@@ -165,6 +152,11 @@ class DailyNotes:
                 self.problems[self._days.name(record.day)] = getattr(err, "strerror", None) or str(err)
         on_progress(len(todo), len(todo))
         return appended
+
+    def _place(self, own: str) -> str | None:
+        """The note a section stands in, as last looked at."""
+        rows = self._ledger.db.execute("SELECT path, keys FROM note ORDER BY path")
+        return next((path for path, keys in rows if own in keys.split()), None)
 
     def _present(self) -> set[str]:
         """The keys in all daily notes, as last looked at."""
@@ -211,24 +203,39 @@ class DailyNotes:
                 db.execute("DELETE FROM note WHERE path = ?", (name,))
             for name, (at, path) in changed.items():
                 note = _read(path) or b""
-                once = note if merging(note) else without_doubles(note)
+                once = note if merging(note) else without_doubles(note, self._untouched)
                 if once == note:
-                    self._saw(name, at, _keys(note))
+                    self._saw(name, at, keys_in(note))
                 elif not self._left_to(busy, name, path, _REST_S) and self._swap(name, path, note, once):
-                    self._saw(name, self._wrote[name], _keys(once))
+                    self._saw(name, self._wrote[name], keys_in(once))
             told.sweep(self._ledger)
-        present = self._present()
-        missing = [
-            key
-            for key, rev in db.execute(
-                "SELECT p.key, p.rev FROM placed p JOIN register r ON r.key = p.key AND r.kind = 8"
-                " WHERE json_extract(r.value, '$.withdrawn_by') IS NULL"
-            )
-            if ref(key, rev) not in present
-        ]
-        if missing:
+        where: dict[str, list[str]] = {}
+        for name, keys in db.execute("SELECT path, keys FROM note ORDER BY path"):
+            for key in keys.split():
+                where.setdefault(key, []).append(name)
+        missing, moved = [], []
+        for key, rev, name in db.execute(
+            "SELECT p.key, p.rev, p.path FROM placed p JOIN register r ON r.key = p.key AND r.kind = 8"
+            " WHERE json_extract(r.value, '$.withdrawn_by') IS NULL"
+        ):
+            found = where.get(ref(key, rev))
+            if not found:
+                missing.append((key,))
+            elif name not in found:
+                moved.append((found[0], key))
+        if missing or moved:
             with self._ledger.transaction():
-                db.executemany("DELETE FROM placed WHERE key = ?", [(key,) for key in missing])
+                db.executemany("DELETE FROM placed WHERE key = ?", missing)
+                db.executemany("UPDATE placed SET path = ? WHERE key = ?", moved)
+                # Articles link to where a section stands.
+                self._ledger.set_meta(articles.OWED, 1)
+
+    def _untouched(self, key: SegmentKey, block: bytes) -> bool:
+        found = self._ledger.db.execute("SELECT print FROM placed WHERE key = ?", (key,)).fetchone()
+        return bool(found) and found[0] == self._print(block)
+
+    def _print(self, block: bytes) -> bytes:
+        return self._ledger.keyed_hash(block.rstrip(b"\n"), 16)
 
     def _swap(self, name: str, path: Path, old: bytes, new: bytes) -> bool:
         """Replace a note unless it changed meanwhile; one that was left is looked at again the next time."""
@@ -265,63 +272,34 @@ class DailyNotes:
                 raise UserError("it is in the cloud and not on this disk", "open it once in Obsidian")
             path.parent.mkdir(parents=True, exist_ok=True)
             note = _read(path)
-            said = None if record.withdrawn_by else self._section(key, register.rev, record, note or b"")
-            planned = append_text(note, self._block(key, record, said, note or b""), record.day)
+            # Whoever saved it just now may have brought it back.
+            owed = note is None or own not in keys_in(note)
+        block = ""
+        if owed:
+            said = None if record.withdrawn_by else self._text.section(key, register.rev, record, note or b"")
+            block = block_of(key, record, said, note or b"")
+            planned = append_text(note, block, record.day)
             with self._ledger.transaction(durable=True):
                 self._ledger.db.execute(
                     "INSERT INTO append (path, offset, bytes, sections) VALUES (?, ?, ?, ?)",
                     (name, len(note or b""), planned, msgspec.json.encode((key, register.rev)).decode()),
                 )
                 if said:
-                    told.put(self._ledger, key, register.rev, _shared(said.texts, texts_of(record.digest)))
+                    told.put(self._ledger, key, register.rev, shared(said.texts, texts_of(record.digest)))
             files.append(path, planned)
             present.add(own)
         with self._ledger.transaction():
             self._ledger.db.execute("DELETE FROM append WHERE path = ?", (name,))
-            self._confirm(key, register.rev, name)
+            place = name if owed else self._place(own) or name
+            self._confirm(key, register.rev, place, self._print(block.encode()) if owed else b"")
             if owed:
                 note = _read(path) or b""
                 if note.endswith(planned):
                     self._wrote[name] = _stat(path)
-                self._saw(name, _stat(path), _keys(note))
+                self._saw(name, _stat(path), keys_in(note))
         if owed and not record.withdrawn_by:
             self._tell_before(key, register.rev, record, name)
         return owed
-
-    def _block(self, key: SegmentKey, record: SectionRecord, said: Section | None, note: bytes) -> str:
-        if said is None:
-            return withdrawn_line(key, SegmentKey(record.withdrawn_by))
-        return render(said, max(_ROOM_MIN_BYTES, CAP_BYTES - len(note)))
-
-    def _section(self, key: SegmentKey, rev: int, record: SectionRecord, note: bytes) -> Section:
-        """A section as it goes into this note: as the person left it, without what its revisions there say already."""
-        here = _keys(note)
-        edits = section_edits.get(self._ledger, key)
-        digest, _ = laid_over(record.digest, edits)
-        texts = self._texts(texts_of(digest))
-        earlier = [old for old in range(1, rev) if ref(key, old) in here]
-        return Section(
-            key=key,
-            rev=rev,
-            harness=record.harness,
-            project=record.project,
-            origin=record.origin,
-            time=record.time,
-            texts=self._new_in(texts, key, earlier, note) if earlier else texts,
-            replaces=max(earlier, default=0),
-            done=tuple(edits.done),
-            before=self._link_before(record),
-        )
-
-    def _link_before(self, record: SectionRecord) -> str:
-        """A link to the section its session went on from; empty where it begins with this one."""
-        last = neighbours.before(self._ledger, record.session, record.start_us)
-        if last is None:
-            return ""
-        same = last.path == self._days.name(record.day)
-        note = "" if same else last.path.removesuffix(".md")
-        shown = last.time if same else f"{last.day} {last.time}"
-        return link(note, ref(last.key, last.rev), shown) or ""
 
     def _tell_before(self, key: SegmentKey, rev: int, record: SectionRecord, name: str) -> None:
         """Append to the note of the section before this one, if it is another, where the session went on.
@@ -341,41 +319,15 @@ class DailyNotes:
         if owed:
             files.append(path, append_text(note, goes_on_line(last.key, key, last.time, to), record.day))
             with self._ledger.transaction():
-                self._saw(last.path, _stat(path), _keys(_read(path) or b""))
+                self._saw(last.path, _stat(path), keys_in(_read(path) or b""))
             self._wrote[last.path] = _stat(path)
 
-    def _new_in(self, texts: Texts, key: SegmentKey, earlier: Container[int], note: bytes) -> Texts:
-        """What of the texts the earlier revisions in this note do not say, nor said when they were written."""
-        were = [was for rev, was in told.of(self._ledger, key).items() if rev in earlier]
-        are: dict[str, set[str]] = {part: set() for part, _ in PARTS}
-        for span in spans(note):
-            if span.key == key and span.rev in earlier:
-                standing = parse_section(note[span.start : span.end].replace(b"\r\n", b"\n")).texts
-                for part, _ in PARTS:
-                    are[part].update(getattr(standing, part))
-
-        def new(part: str) -> tuple[str, ...]:
-            return tuple(
-                text
-                for text in getattr(texts, part)
-                if plain(text) not in are[part] and not any(was(part, text) for was in were)
-            )
-
-        return Texts(texts.context, **{part: new(part) for part, _ in PARTS})
-
-    def _texts(self, texts: Texts) -> Texts:
-        """Every text once more through the redactor, by itself: in the whole block a marker could pass for a value."""
-
-        def out(text: str) -> str:
-            return leave("daily-note", text, self._redactor)
-
-        return Texts(out(texts.context), *(tuple(map(out, getattr(texts, part))) for part, _ in PARTS))
-
-    def _confirm(self, key: str, rev: int, name: str) -> None:
+    def _confirm(self, key: str, rev: int, name: str, its_print: bytes = b"") -> None:
         self._ledger.db.execute(
-            "INSERT INTO placed VALUES (?, ?, ?)"
-            " ON CONFLICT (key) DO UPDATE SET rev = excluded.rev, path = excluded.path",
-            (key, rev, name),
+            "INSERT INTO placed (key, rev, path, print) VALUES (?, ?, ?, ?)"
+            " ON CONFLICT (key) DO UPDATE SET rev = excluded.rev, path = excluded.path, print ="
+            " CASE WHEN excluded.print = x'' AND excluded.rev = rev THEN print ELSE excluded.print END",
+            (key, rev, name, its_print),
         )
 
     def _saw(self, name: str, at: tuple[int, int, int], keys: list[str]) -> None:
@@ -384,15 +336,6 @@ class DailyNotes:
             " mtime_ns = excluded.mtime_ns, inode = excluded.inode, keys = excluded.keys",
             (name, *at, " ".join(keys)),
         )
-
-
-def _shared(said: Texts, ours: Texts) -> Texts:
-    """What of a section's texts is ours, and no person's."""
-    kept = {part: set(map(plain, getattr(ours, part))) for part, _ in PARTS}
-    return Texts(
-        said.context if plain(said.context) == plain(ours.context) else "",
-        **{part: tuple(text for text in getattr(said, part) if plain(text) in kept[part]) for part, _ in PARTS},
-    )
 
 
 def _was_written(key: SegmentKey, present: set[str]) -> bool:
@@ -409,12 +352,3 @@ def _read(path: Path) -> bytes | None:
         return path.read_bytes()
     except FileNotFoundError:
         return None
-
-
-def _keys(note: bytes) -> list[str]:
-    """The revisions whose start, end or block id stands in the note, and withdrawn or forgotten keys with a `!`."""
-    found: dict[str, None] = {}
-    for mark in find_markers(note, fenced=True):
-        gone = mark.mark in (Mark.WITHDRAWN, Mark.FORGOTTEN)
-        found[f"{mark.key}!" if gone else ref(mark.key, mark.rev)] = None
-    return list(found)

@@ -64,7 +64,7 @@ COLUMNS: Final[dict[str, Holds]] = {
     **dict.fromkeys(("job.id", "job.name", "job.state", "article_file.uid", "article_file.path"), "ours"),
     **dict.fromkeys(("article_file.made", "article_file.parts", "article_file.state", "other_file.path"), "ours"),
     **dict.fromkeys(("other_file.uid", "build_logged.day"), "ours"),
-    **dict.fromkeys(("told.key", "told.prints", "went_on.key", "went_on.next"), "ours"),
+    **dict.fromkeys(("told.key", "told.prints", "placed.print", "went_on.key", "went_on.next"), "ours"),
 }
 """Every column that is no number, and what it holds; a test holds the schema against it."""
 

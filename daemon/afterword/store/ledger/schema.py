@@ -331,6 +331,9 @@ _V11 = """
 -- What each revision of a section said when it was written: keyed hashes of its texts, one after the other.
 CREATE TABLE told (key TEXT NOT NULL, rev INTEGER NOT NULL, prints BLOB NOT NULL, PRIMARY KEY (key, rev)) WITHOUT ROWID;
 
+-- The keyed hash of a section's bytes as they were appended last: so is told whether anybody touched it.
+ALTER TABLE placed ADD COLUMN print BLOB NOT NULL DEFAULT x'';
+
 -- Sections whose note got a line that says in which other note their session went on.
 CREATE TABLE went_on (key TEXT PRIMARY KEY, next TEXT NOT NULL) WITHOUT ROWID;
 """
