@@ -23,11 +23,12 @@ from afterword.domain.clock import SECOND_US, Clock, Zones, clock_from
 from afterword.domain.settings import duration_us, size_bytes
 from afterword.domain.slugs import slug
 from afterword.redact.logs import install
+from afterword.store.article_notes import FOLDERS
 from afterword.store.fulltext import FullText
 from afterword.store.ledger import views
 from afterword.store.ledger.ledger import Ledger, open_writer
 from afterword.store.lock import writer_lock
-from afterword.store.notes import DailyNotes, read_card
+from afterword.store.notes import DailyNotes, may_write, read_card
 
 if TYPE_CHECKING:
     from afterword.app.passes import Tell
@@ -170,6 +171,14 @@ class Program:
         if today or (self.compiling.nightly_due() and self._calm()):
             return self.compiling.some(today=today, stop=stop)
         return Tended(self.compiling.refresh(), more=False)
+
+    def vault_folders(self) -> list[Path]:
+        """The folders of the vault in which people change what we wrote."""
+        if self.vault is None or not may_write(self.vault, self.ledger):
+            return []
+        today = self.vault / self.config.days.name(self.zones.day(self.clock()))
+        knowledge = self.vault / self.config.settings.vault.knowledge
+        return [self.vault / self.config.days.folder, today.parent, *(knowledge / name for name in FOLDERS.values())]
 
     def _calm(self) -> bool:
         last_us = self.ledger.meta("last_capture_us")

@@ -6,7 +6,6 @@ leaves a word of ours rather than take one of theirs.
 
 import datetime as dt
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator
 from enum import StrEnum
 from typing import Final, TypeAlias
@@ -164,14 +163,14 @@ def without_doubles(note: bytes, untouched: Callable[[SegmentKey, bytes], bool])
     Of two that are alike, byte for byte, the first stays; of others goes what is `untouched` since we wrote it (asked
     with `\\n` at line ends). Of what stands around them only an empty line goes.
     """
+    rows = [(span, note[span.start : span.end].replace(b"\r\n", b"\n")) for span in spans(note) if span.closed]
+    texts: dict[tuple[SegmentKey, int], set[bytes]] = {}
+    for span, block in rows:
+        texts.setdefault((span.key, span.rev), set()).add(block)
     seen: set[bytes] = set()
     drop: list[tuple[int, int]] = []
-    rows = [(span, note[span.start : span.end].replace(b"\r\n", b"\n")) for span in spans(note) if span.closed]
-    left = Counter((span.key, span.rev) for span, _ in rows)
     for span, block in rows:
-        double = block in seen or (left[span.key, span.rev] > 1 and untouched(span.key, block))
-        if double:
-            left[span.key, span.rev] -= 1
+        if block in seen or (len(texts[span.key, span.rev]) > 1 and untouched(span.key, block)):
             above = _EMPTY_ABOVE.search(note[: span.start])
             after = _LINE_END.match(note, span.end)
             drop.append((above.start(1) if above else span.start, after.end() if after else span.end))

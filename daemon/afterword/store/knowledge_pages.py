@@ -40,7 +40,8 @@ class KnowledgePages:
         faults.hit("build.files")
         current = articles.current(self._ledger)
         known = article_files.every(self._ledger)
-        row = [each for each in current if each.uid in known and not known[each.uid].state]
+        # One that cannot be read just now is there.
+        row = [each for each in current if each.uid in known and known[each.uid].state in ("", "odd")]
         targets = self._notes.targets(row, {uid: file.path for uid, file in known.items()})
         return self._index(row, targets) + self._log({each.uid: each.article.title for each in current})
 
