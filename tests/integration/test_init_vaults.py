@@ -2,6 +2,7 @@
 
 import json
 import random
+import shutil
 import subprocess
 import sys
 from datetime import datetime
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from homes import Home, drop_override
+from knowledge import HISTORY, NOW
 from transcripts import ClaudeSession
 from vaults import GOLDEN
 
@@ -140,6 +142,28 @@ def test_what_cannot_be_added_to_is_named(tmp_path: Path) -> None:
     assert "status is of type multitext here, not text" in steps[".obsidian/types.json"]
     odd = home.json("init", str(lay(tmp_path / "O", GOLDEN["odd-format"])), "--dry-run")
     assert any("gggg" in remark for remark in odd["remarks"])
+
+
+def test_properties_get_the_types_the_vault_gives_them(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    vault = lay(tmp_path / "V", GOLDEN["type-clashes"])
+    shutil.copytree(HISTORY, home.path, dirs_exist_ok=True)
+    home.run("init", str(vault), "--yes")
+    home.run("up", "--once", "--settle", "0", **NOW)
+    path = next((vault / "Memory/knowledge/concepts").glob("never-print*.md"))
+    text = path.read_text()
+    assert "\nstatus: [active]\n" in text
+    assert '\ncreated: "2026-06-08T00:00:00"\n' in text
+    assert '\nuse_count: "0"\n' in text
+    assert "\nupdated: 2026-06-" in text
+    before = tree(vault)
+    home.run("up", "--once", "--settle", "0", **NOW)
+    assert tree(vault) == before
+    path.write_text(text.replace("status: [active]", "status: [retracted]"))
+    home.run("up", "--once", "--settle", "0", **NOW)
+    assert "> [!warning] Retracted on 2026-06-11" in path.read_text()
+    assert "edited" not in path.read_text()
+    assert home.json("lint", code=None)["faults"] == []
 
 
 def test_what_a_person_changed_since_stays(tmp_path: Path) -> None:

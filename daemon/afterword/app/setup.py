@@ -115,6 +115,12 @@ def known_zone(name: str) -> bool:
     return True
 
 
+def begun(where: config.Places, vault: Path) -> str | None:
+    """The prefix with which an `init` of this vault was begun that was cut short; None when none was."""
+    found = vault_install.find(where.state, Path(os.path.abspath(vault.expanduser())))  # noqa: PTH100  # as in `plan`
+    return found[1].prefix if found and found[1].state == "pending" and found[1].prefix else None
+
+
 def machine(where: config.Places, name: str) -> str:
     """What this machine is called as a writer of vaults: as in its ledger, or `name` while there is none."""
     try:
@@ -136,7 +142,7 @@ def apply(what: Plan, where: config.Places, writer: str, current: config.Config 
         days = what.layout.days
         card = VaultCard(
             version=1, id=secrets.token_hex(16), zone=[("", what.zone)], writer=writer,
-            prefix=what.prefix, daily=days.folder, daily_format=days.form,
+            prefix=what.prefix, daily=days.folder, daily_format=days.form, config=what.layout.config,
         )  # fmt: skip
         vault_install.put(
             where.state, what.vault, list(what.steps), what.layout.folders, what.prefix, card, fresh=what.fresh

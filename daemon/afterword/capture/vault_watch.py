@@ -295,6 +295,17 @@ def _status(values: dict[str, object]) -> Status | None:
     return _STATUSES.get(said.strip().casefold())
 
 
+def _one(value: str | list[str]) -> str | None:
+    """A value of which there is one, also where the vault's type for it makes a list of it; None of several."""
+    if isinstance(value, str):
+        return value
+    return value[0] if len(value) == 1 else None if value else ""
+
+
+def _many(value: str | list[str]) -> list[str]:
+    return value if isinstance(value, list) else [value] if value else []
+
+
 def _copies(found: dict[str, tuple[Stat, str]]) -> tuple[str, ...]:
     return tuple(sorted(path for path, (_, uid) in found.items() if _UID.fullmatch(uid)))
 
@@ -308,16 +319,15 @@ def edits_in(
     """
     changed: dict[str, object] = {}
     for field in ("title", "retract_reason", "replaced_by"):
-        now = comparable(values.get(field))
-        if field in values and now != written.fields.get(field, "") and isinstance(now, str):
+        now = _one(comparable(values.get(field)))
+        if field in values and now is not None and now != _one(written.fields.get(field, "")):
             changed[field] = now or None
     for field in ("aliases", "tags", "projects"):
-        now = comparable(values.get(field))
-        row = [now] if isinstance(now, str) and now else now if isinstance(now, list) else []
-        if row != written.fields.get(field, []):
+        row = _many(comparable(values.get(field)))
+        if row != _many(written.fields.get(field, [])):
             changed[field] = tuple(row)
     status = _status(values)
-    if status and status != written.fields.get("status"):
+    if status and status != _one(written.fields.get("status", "")):
         changed["status"] = status
         since = old.retracted_on if old.status == "retracted" else None
         changed["retracted_on"] = since or today if status == "retracted" else None

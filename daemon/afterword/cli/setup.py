@@ -58,6 +58,7 @@ def init(
     if zone is not None:
         _check_zone(zone)
     where = vault or config.vault or setup.default_vault(config.places.home)
+    prefix = prefix if prefix is not None else setup.begun(config.places, where)
     plan = setup.plan(where, zone, prefix=prefix, config_dir=config_dir)
     me = setup.machine(config.places, machine_name(config))
     if not as_json and not plan.exists:

@@ -4,7 +4,7 @@ Only texts are compared, part by part: a point of ours that is gone, a point tha
 later revision of the section too, and without the note.
 """
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, TypeAlias
 
 import msgspec
@@ -53,7 +53,7 @@ class Standing(msgspec.Struct, frozen=True):
 
 
 def edits_of(
-    standing: Sequence[Standing], ours: Texts, rev: int, old: SectionEdits, earlier: Container[int]
+    standing: Sequence[Standing], ours: Texts, rev: int, old: SectionEdits, earlier: Iterable[int]
 ) -> SectionEdits:
     """The edits that the revisions of a section in a note show together; `rev` is the newest and says `ours`.
 
@@ -64,7 +64,9 @@ def edits_of(
     newest = next(each for each in standing if each.rev == rev)
     seen = [each for each in standing if each is newest or each.told is not None]
     whole = all(each.closed and not each.parsed.shortened for each in seen)
-    all_here = all(n in {each.rev for each in seen} for n in range(1, rev) if n in earlier)
+    # What an earlier version wrote stands here, too, and says nothing of itself.
+    written = {*earlier, *(each.rev for each in standing), old.rev} - {0}
+    all_here = all(n in {each.rev for each in seen} for n in written if n < rev)
     fresh = all_here if newest.told else old.rev == rev
     removed = {} if fresh else {part: list(row) for part, row in old.removed.items()}
     added = {} if fresh else {part: list(row) for part, row in old.added.items()}

@@ -24,7 +24,7 @@ from afterword.store.ledger import article_files, articles
 from afterword.store.ledger.article_files import UNSEEN, ArticleFile, Planned, Stat
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.matter import read_matter
-from afterword.store.notes import may_write
+from afterword.store.notes import may_write, read_card
 
 FOLDERS = {"concept": "concepts", "connection": "connections"}
 _SHOWN = frozenset({"active", "stale", "draft", "retracted"})
@@ -108,10 +108,11 @@ class ArticleNotes:
         row = [each for each in current if each.article.status in _SHOWN]
         paths = self.places(row, known)
         targets = self.targets(row, paths)
+        types = property_types(self._vault)
         found = []
         for each in row:
             sources = self._sources(each)
-            want = wanted(each, sources, targets, self._out)
+            want = wanted(each, sources, targets, self._out, types)
             made = _digest(msgspec.json.encode((want.parts, [(key, str(value)) for key, value in want.front])))
             try:
                 change = self._change(each, paths[each.uid], known.get(each.uid), want, made, quiet)
@@ -261,6 +262,21 @@ class ArticleNotes:
 
     def _out(self, text: str) -> str:
         return leave("article", text, self._redactor)
+
+
+def property_types(vault: Path) -> dict[str, str]:
+    """The types that the vault's `types.json` gives to properties; none where it cannot be read."""
+    card = read_card(vault)
+    try:
+        return msgspec.json.decode(
+            (vault / (card.config if card else "") / "types.json").read_bytes(), type=_Types
+        ).types
+    except (OSError, msgspec.MsgspecError):
+        return {}
+
+
+class _Types(msgspec.Struct, frozen=True):
+    types: dict[str, str]
 
 
 def _digest(data: bytes) -> str:

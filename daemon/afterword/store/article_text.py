@@ -9,7 +9,7 @@ from afterword.domain.article_note import EVIDENCE, HEAD, Wanted
 from afterword.domain.articles import Article, Claim, Current, Edits
 from afterword.domain.day_names import DayNames
 from afterword.domain.escape import label, plain, prose
-from afterword.domain.frontmatter import Value, Word
+from afterword.domain.frontmatter import Value, Word, coerced
 from afterword.domain.ids import ArticleUid, SegmentKey
 from afterword.domain.sections import ref
 
@@ -38,8 +38,10 @@ Out = Callable[[str], str]
 """A text's last way through the redactor."""
 
 
-def wanted(current: Current, sources: Sources, targets: Targets, out: Out) -> Wanted:
-    """The note of an article."""
+def wanted(
+    current: Current, sources: Sources, targets: Targets, out: Out, types: Mapping[str, str] | None = None
+) -> Wanted:
+    """The note of an article. `types` are the types the vault gives to properties, where they are known."""
     article, edits = current.article, current.edits
     parts = {
         HEAD: _head(article, out),
@@ -56,7 +58,9 @@ def wanted(current: Current, sources: Sources, targets: Targets, out: Out) -> Wa
     new = _evidence(article, edits)
     if new:
         parts[EVIDENCE] = _section(EVIDENCE, [_line(claim, sources, out) for claim in new])
-    return Wanted(tuple(_front(current, sources, targets, out)), parts)
+    front = _front(current, sources, targets, out)
+    kinds = {key: kind for key, kind in (types or {}).items() if key != "uid"}  # by which a note is known
+    return Wanted(tuple((key, coerced(value, kinds.get(key, ""))) for key, value in front), parts)
 
 
 def _head(article: Article, out: Out) -> str:

@@ -61,6 +61,8 @@ class VaultCard(msgspec.Struct, frozen=True):
     prefix: str = ""
     daily: str = "daily"
     daily_format: str = USUAL
+    config: str = ".obsidian"
+    """The folder of Obsidian's settings in the vault."""
 
 
 CARD = ".afterword/vault.json"
