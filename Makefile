@@ -16,7 +16,7 @@ export VENV
 UV := $(or $(shell command -v uv 2>/dev/null),.tools/uv/bin/uv)
 PY = "$$(PYTHON='$(PYTHON)' .ci/python)"
 
-.PHONY: help up demo test prove wheel lock bench bench-full clean
+.PHONY: help up demo test prove wheel docs lock bench bench-full clean
 .DELETE_ON_ERROR:
 
 help:
@@ -26,6 +26,7 @@ help:
 	@echo 'make prove  what takes longer than a test may: kills at random points, by the hundred'
 	@echo 'make wheel  build dist/*.whl'
 	@echo 'make bench  measure reading, searching and idling on a made-up history (bench-full: up to 3.3 GB)'
+	@echo 'make docs   make docs/configuration.md again from the code'
 	@echo 'make lock   make requirements*.lock again from pyproject.toml (UPGRADE=1: newer versions)'
 	@echo 'make clean  take away .venv, .tools, dist and the caches'
 
@@ -62,6 +63,9 @@ bench-full: $(VENV)/.stamp-dev
 	  $(VENV)/bin/python -m bench.$$words --json > build/bench.json || exit 1; \
 	  $(VENV)/bin/python -m bench.report --keep < build/bench.json || exit 1; done
 	$(VENV)/bin/python -m bench.report
+
+docs: $(VENV)/.stamp-dev
+	$(VENV)/bin/python docs/make_reference.py
 
 lock: $(UV)
 	$(UV) pip compile $(if $(UPGRADE),--upgrade) --quiet --universal --python-version 3.11 --generate-hashes --no-header \

@@ -68,9 +68,9 @@ async def ask(client: Any, **arguments: Any) -> tuple[bool, dict[str, Any]]:
 
 def check_search(home: Home) -> None:
     async def talk(client: Any) -> None:
-        (tool,) = (await client.list_tools()).tools
-        assert tool.name == "search"
-        assert tool.annotations.read_only_hint is True
+        tools = (await client.list_tools()).tools
+        assert [tool.name for tool in tools] == ["search", "show", "recall", "blame", "again"]
+        assert all(tool.annotations.read_only_hint is True for tool in tools)
         failed, said = await ask(client, query="SSL_ERROR_SYSCALL proxy", limit=3)
         assert not failed
         (found,) = said["results"]

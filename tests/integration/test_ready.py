@@ -123,3 +123,19 @@ def test_nothing_changed_writes_nothing(home: Home) -> None:
     before = {p.name: p.stat().st_mtime_ns for p in (home.state / "context").iterdir()}
     home.run("up", "--once", "--settle", "0", **NOW)
     assert {p.name: p.stat().st_mtime_ns for p in (home.state / "context").iterdir()} == before
+
+
+def test_recall_says_what_a_session_begins_with(home: Home) -> None:
+    printed = context(home, "src/harbor-api")
+    for folder in ("src/harbor-api", "src/hotfix"):
+        found = home.json("recall", str(home.path / folder))
+        assert found["project"] == "harbor-api"
+        assert found["results"]
+        assert [row["text"] for row in found["results"]] == printed.splitlines()[3:-1]
+        for row in found["results"]:
+            assert (home.vault / row["path"]).is_file()
+            assert row["updated"].startswith("2026-06-")
+    assert "harbor-api: " in home.run("recall", str(home.path / "src/hotfix")).stdout
+    empty = home.path / "src/new"
+    empty.mkdir()
+    assert home.json("recall", str(empty), code=3)["results"] == []

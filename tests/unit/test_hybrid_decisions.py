@@ -25,8 +25,12 @@ def test_names_and_phrases_are_for_exact_search_alone(query: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "query", ["that thing with auth", "why did SSL_ERROR_SYSCALL come back", "deadlock", "what's up?"]
-)
+    "query",
+    [
+        "that thing with auth", "why did SSL_ERROR_SYSCALL come back", "deadlock", "what's up?",
+        'what did we decide about "Summer Sounds"?',
+    ],
+)  # fmt: skip
 def test_questions_are_for_both(query: str) -> None:
     assert not only_exact(query)
 

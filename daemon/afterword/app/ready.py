@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from afterword.domain.articles import Current, key_points, name_key
 from afterword.domain.escape import plain
 from afterword.domain.slugs import slug
@@ -84,7 +86,24 @@ def _checkout(folder: Path) -> Path | None:
 
 def _text(row: list[Current], places: Mapping[str, str]) -> str:
     """The newest articles, as many as the budget holds, each in a line, fenced so that capture takes them out again."""
-    lines: list[str] = []
+    body = "\n".join((_HEAD, "", *(line.text for line in recalled(row, places))))
+    mark = hashlib.blake2b(body.encode("utf-8", "replace"), digest_size=4).hexdigest()
+    return f'<afterword-context id="{mark}">\n{body}\n</afterword-context>\n'
+
+
+class Line(msgspec.Struct, frozen=True):
+    """One article as a session begins with it. `path` is its note in the vault, `updated` a day."""
+
+    text: str
+    title: str
+    path: str
+    updated: str
+    stale: bool
+
+
+def recalled(row: list[Current], places: Mapping[str, str]) -> list[Line]:
+    """The lines for a project's articles, the newest first, as many as the budget holds."""
+    lines: list[Line] = []
     left = BUDGET_CHARS - len(_HEAD) - 100
     for each in sorted(sorted(row, key=lambda e: e.uid), key=lambda e: e.article.updated, reverse=True):
         title = each.article.title
@@ -92,12 +111,30 @@ def _text(row: list[Current], places: Mapping[str, str]) -> str:
         line = plain(f"- {title}: {' '.join(own)}" if own else f"- {title}")
         if len(line) > _LINE_CHARS:
             line = line[:_LINE_CHARS].rpartition(" ")[0] + " …"
-        stale = "; may be out of date" if each.article.status == "stale" else ""
-        line = _FENCE.sub("‹", plain(f"{line} ({places[each.uid]}{stale})"))
+        stale = each.article.status == "stale"
+        said = "; may be out of date" if stale else ""
+        line = _FENCE.sub("‹", plain(f"{line} ({places[each.uid]}{said})"))
         left -= len(line) + 1
         if left < 0:
             break
-        lines.append(line)
-    body = "\n".join((_HEAD, "", *lines))
-    mark = hashlib.blake2b(body.encode("utf-8", "replace"), digest_size=4).hexdigest()
-    return f'<afterword-context id="{mark}">\n{body}\n</afterword-context>\n'
+        lines.append(Line(line, title, places[each.uid], each.article.updated, stale))
+    return lines
+
+
+def of_folder(ledger: Ledger, folder: Path) -> tuple[str, list[Line]]:
+    """(project, what a session in this folder begins with): a sub-folder and a worktree get their main checkout's."""
+    checkout = _checkout(folder) or folder
+    project = next(
+        (name for cwd, name in sessions.folders(ledger, _CHECKOUTS_MAX) if _checkout(Path(cwd)) == checkout),
+        checkout.name,
+    )
+    files = article_files.every(ledger)
+    mine = [
+        each
+        for each in articles.current(ledger)
+        if each.live
+        and each.uid in files
+        and not files[each.uid].state
+        and slug(project) in map(slug, each.article.projects)
+    ]
+    return project, recalled(mine, {uid: file.path for uid, file in files.items()})

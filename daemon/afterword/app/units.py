@@ -11,14 +11,11 @@ from afterword.assets import asset
 from afterword.domain.errors import UserError
 
 KEPT: Final = (
-    "XDG_STATE_HOME",
-    "XDG_CONFIG_HOME",
-    "CLAUDE_CONFIG_DIR",
-    "CODEX_HOME",
-    "AFTERWORD_CLAUDE_ROOT",
-    "AFTERWORD_CODEX_ROOT",
-)
-"""Variables that decide where things are: a service starts with none of a shell's, so these are written down."""
+    "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "OPENCODE_DB",
+    "COPILOT_HOME", "GROK_HOME",
+)  # fmt: skip
+"""Variables that decide where things are: a service starts with none of a shell's, so these are written down, and
+every `AFTERWORD_<AGENT>_ROOT`."""
 _PATH: Final = "/usr/local/bin:/usr/bin:/bin"
 
 
@@ -28,9 +25,14 @@ def command(config: Config, *, named: bool) -> list[str]:
     return [*words, "--config", str(config.places.config_file.absolute())] if named else words
 
 
+def _kept(env: Mapping[str, str]) -> dict[str, str]:
+    roots = sorted(name for name in env if name.startswith("AFTERWORD_") and name.endswith("_ROOT"))
+    return {name: env[name] for name in (*KEPT, *roots) if env.get(name)}
+
+
 def systemd(words: list[str], env: Mapping[str, str]) -> str:
     """The user unit."""
-    variables = [f"Environment={_quoted(f'{name}={env[name]}', dollar=False)}" for name in KEPT if env.get(name)]
+    variables = [f"Environment={_quoted(f'{name}={value}', dollar=False)}" for name, value in _kept(env).items()]
     text = asset("systemd/afterword.service").read_text("utf-8")
     text = text.replace("@COMMAND@", " ".join(_quoted(word, dollar=True) for word in words))
     return text.replace("@ENVIRONMENT@\n", "".join(f"{line}\n" for line in variables))
@@ -39,7 +41,7 @@ def systemd(words: list[str], env: Mapping[str, str]) -> str:
 def launchd(words: list[str], env: Mapping[str, str], config: Config) -> str:
     """The launchd agent."""
     variables = {"PATH": f"{Path(words[0]).parent}:/opt/homebrew/bin:{_PATH}", "HOME": str(config.places.home)}
-    variables |= {name: env[name] for name in KEPT if env.get(name)}
+    variables |= _kept(env)
     text = asset("systemd/com.afterword.daemon.plist").read_text("utf-8")
     text = text.replace("@COMMAND@", "\n".join(f"    <string>{escape(_line(word))}</string>" for word in words))
     text = text.replace("@LOG@", escape(str(config.places.state / "daemon.log")))

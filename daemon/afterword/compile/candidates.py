@@ -58,7 +58,7 @@ class Candidate:
     """Nothing was run, read or edited yet since the prompt before, and something will be: an announcement."""
     listed: bool
     announced: str
-    """decision, lesson, action or chatter, when it stands under such a heading."""
+    """decision, lesson, action, chatter or changes, when it stands under such a heading."""
     box: str
     question: bool
     prose: bool

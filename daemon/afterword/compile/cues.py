@@ -17,6 +17,11 @@ _FILLERS = words(
 )
 _LATIN = frozenset(smalltalk.STOPWORDS) - {"en"}
 _HEBREW_PREFIXES = "ושהכ"
+_APOSTROPHES = {
+    bare: f"{bare[:-1]}'t"
+    for bare in words("dont doesnt didnt isnt arent wasnt werent wont wouldnt couldnt shouldnt hasnt havent hadnt cant")
+} | {"lets": "let's", "thats": "that's", "im": "i'm", "ive": "i've", "youre": "you're", "theres": "there's"}
+"""What people who type fast leave the apostrophe out of."""
 _GAP = 4
 _NEVER = re.compile(r"(?!)")
 _ANNOUNCES = {"pl": re.compile(r"\w{3,}ę$"), "ru": re.compile(r"\w{3,}[юу]$")}
@@ -75,7 +80,7 @@ class Lexicon:
         """
         hits: dict[str, list[float]] = {}
         spans = [found.span() for found in _TOKEN.finditer(text)]
-        words = [text[a:b].lower().replace("’", "'") for a, b in spans]
+        words = [_APOSTROPHES.get(word, word) for a, b in spans if (word := text[a:b].lower().replace("’", "'"))]
         lead = 0
         while lead < len(words) - 1 and lead < 3 and words[lead] in _FILLERS:
             if words[lead] == "i" and language != "pl":
@@ -183,11 +188,11 @@ def _headings() -> Lexicon:
 
 
 def heading_part(heading: str) -> str:
-    """decision, lesson, action or chatter, if a heading announces one; else nothing."""
+    """decision, lesson, action, chatter or changes, if a heading announces one; else nothing."""
     if not heading or len(heading) > 80:
         return ""
     found = _headings().weigh(heading, person=True)
-    for part in ("action", "lesson", "decision", "chatter"):
+    for part in ("action", "lesson", "decision", "chatter", "changes"):
         if part in found:
             return part
     return ""

@@ -10,7 +10,7 @@ from afterword.compile.rank import alike
 from afterword.compile.sentences import plain
 from afterword.compile.statements import Statement, of_day
 from afterword.compile.tagging import tags_of
-from afterword.compile.titles import best, session_title
+from afterword.compile.titles import best, choice, session_title
 from afterword.compile.topics import Topic, topics
 from afterword.domain.articles import MIN_PER_DAY, CompileInput, Proposal, SectionText
 
@@ -90,7 +90,8 @@ def _only_plans(points: Sequence[Statement]) -> bool:
 
 def _title(topic: Topic, points: Sequence[Statement]) -> str:
     told = [s for s in points if s.labelled] or [s for s in points if s.role in ("cause", "lesson", "decision")]
-    return topic.title or best(s.text for s in (*told, *points))
+    asked = [choice(s.text) for s in topic.statements if s.role == "context"] if topic.main else []
+    return topic.title or next(filter(None, asked), "") or best(s.text for s in (*told, *points))
 
 
 def _details(topic: Topic, points: Sequence[Statement], everything: Sequence[Statement]) -> str:

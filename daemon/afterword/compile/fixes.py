@@ -26,7 +26,10 @@ class Fix(NamedTuple):
     point: Point
 
 
-class _Run(NamedTuple):
+class Run(NamedTuple):
+    """One run of a command. `at` is its index among the passages, `command` the part that does the work, `key` what
+    makes two command lines runs of the same thing; `failed` is None when nothing tells."""
+
     at: int
     command: str
     key: tuple[str, ...]
@@ -172,9 +175,9 @@ def is_fix(text: str) -> bool:
 
 def fixes(passages: Sequence[Passage], language: str) -> list[Fix]:
     """The commands that failed and, later in the segment, passed, in order of their passing."""
-    failed: dict[tuple[str, ...], list[_Run]] = {}
+    failed: dict[tuple[str, ...], list[Run]] = {}
     found: list[Fix] = []
-    for run in _runs(passages):
+    for run in runs(passages):
         if run.failed:
             failed.setdefault(run.key, []).append(run)
             continue
@@ -186,7 +189,7 @@ def fixes(passages: Sequence[Passage], language: str) -> list[Fix]:
     return found
 
 
-def _fix(before: list[_Run], passing: _Run, passages: Sequence[Passage], language: str) -> Fix:
+def _fix(before: list[Run], passing: Run, passages: Sequence[Passage], language: str) -> Fix:
     last = before[-1]
     error = next((run for run in reversed(before) if run.error), None)
     edits = [p for p in passages[last.at : passing.at] if p.kind is Kind.EDIT and p.path]
@@ -210,7 +213,7 @@ def _fix(before: list[_Run], passing: _Run, passages: Sequence[Passage], languag
     return Fix(last.at, passing.at, len(before), Point(text, tuple(dict.fromkeys(ids)), quote))
 
 
-def _runs(passages: Sequence[Passage]) -> list[_Run]:
+def runs(passages: Sequence[Passage]) -> list[Run]:
     """The commands worth following, each with what its output says. Outputs follow their commands in order."""
     waiting: list[int] = []
     answered = False
@@ -229,18 +232,18 @@ def _runs(passages: Sequence[Passage]) -> list[_Run]:
                 outputs[waiting.pop(0)] = [passage]
         elif passage.kind in (Kind.PROMPT, Kind.REPLY):
             waiting = []
-    runs: list[_Run] = []
+    found: list[Run] = []
     for at in commands:
         key = _key(passages[at].text)
         if not key:
             continue
         output = outputs.get(at, [])
-        error, error_item = _error(output)
+        error, error_item = error_line(output)
         if passages[at].exit_status == "interrupted":
             continue
         failed = _failed(passages[at], output, error)
-        runs.append(_Run(at, _shown(passages[at].text), key, failed, error if failed else "", error_item))
-    return runs
+        found.append(Run(at, _shown(passages[at].text), key, failed, error if failed else "", error_item))
+    return found
 
 
 def _failed(command: Passage, output: Sequence[Passage], error: str) -> bool | None:
@@ -317,7 +320,7 @@ def _shown(command: str) -> str:
     return " ".join(words) if words else normal(command[:200])
 
 
-def _error(output: Sequence[Passage]) -> tuple[str, str]:
+def error_line(output: Sequence[Passage]) -> tuple[str, str]:
     """The most telling error line of an output, white space normalised, and its item."""
     best: tuple[float, str, str] = (0.0, "", "")
     for passage in output:

@@ -234,9 +234,11 @@ _LABELS = {
         r"|decisione|decisão|acordado|決定(?:事項)?|方針|决定|結論|结论|결정"
     ),
     "lesson": (
-        r"lessons?(?: learn(?:ed|t))?|learn(?:ed|t)|takeaway|what we learned|gotcha|note(?: to self)?|wnios(?:ek|ki)"
-        r"|nauczka"
-        r"|lekcja|uwaga|урок|вывод|выводы|примечание|לקח|מסקנה|הערה|lehre|erkenntnis|merke|hinweis|leçon|à retenir"
+        r"lessons?(?: learn(?:ed|t))?|learn(?:ed|t)|takeaway|what we learned|gotcha|(?:key |main )?findings?"
+        r"|caveat|heads-up|note(?: to self)?|wnios(?:ek|ki)"
+        r"|nauczka|obserwacja"
+        r"|lekcja|uwaga|урок|вывод|выводы|наблюдение|примечание|לקח|מסקנה|הערה|lehre|erkenntnis|merke|hinweis"
+        r"|leçon|à retenir"
         r"|à noter"
         r"|lecci[óo]n|aprendizaje|nota|lezione|lição|aprendizado|教訓|学び|注意|教训|经验|교훈|배운 점"
     ),

@@ -31,7 +31,7 @@ DECISION: Table = {
         2: (
             "the plan is to | @rather than | switched to | switching to | @^don't | @^do not | @^make it"
             " | not going to | i'll use | leave … as is | keep … as is | @we should | @we don't want | @we want"
-            " | @^leave | @must not | @i want … to be | @no need | will live in | will be the default"
+            " | @^leave | @must not | @i want … to be | @no need | @^no more | will live in | will be the default"
             " | the default will | by default we"
         ),
         1.5: (
@@ -175,7 +175,8 @@ LESSON: Table = {
             "incompatible | not compatible | matters | heads-up | don't … against | gave only | gained only"
             " | only gave | only bought | only moved | only shifted | until they were | matches all | bit us"
             " | only mask | only masks | only hides | only hid | would only | due to | note that | remember that"
-            " | note to self | worth knowing | worth noting | it was … that | not enough | happens when"
+            " | note to self | worth knowing | worth noting | it was … that | not enough | isn't enough "
+            "| wasn't enough | aren't enough | happens when"
             " | happens because | only works | only work | works only | silently | workaround | makes no difference"
             " | red herring | does not support | doesn't support | came from | comes from | the catch | caveat"
             " | pitfall | must … before | must … otherwise | needs … otherwise | has to … before | have to … before"

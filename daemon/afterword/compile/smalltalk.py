@@ -32,6 +32,7 @@ CHATTER: Table = {
             " | ^notiert | ^noté | ^annotato | ^my plan | ^there are | ^let me | ^let's take | ^let's look"
             " | ^let's see | ^let's check | ^let's start | ^i'll | ^i will | ^i'm going to | ^i am going to"
             " | ^i'm now | ^now i | ^now let | ^first let | ^first i | ^next i'll | ^next i will | ^looking at"
+            " | ^trying | ^let me try | ^retrying"
             " | ^great | ^perfect | ^excellent | ^sure | ^certainly | ^of course | ^you're right | ^you are right"
             " | ^good question | ^good catch | ^good point | ^thanks | ^thank you | ^i see | ^i understand | ^got it"
             " | ^sorry | ^apologies | ^i apologize | ^happy to | ^let me know | ^feel free | ^would you like"
@@ -231,6 +232,14 @@ HEADINGS: dict[str, str] = {
         " | lecci* | lezion* | liç*"
     ),
     "chatter": "option* | alternativ* | opcj* | вариант* | אפשרויות | optionen | plan | my plan",
+    "changes": (
+        "^changes | ^what i did | ^what i changed | ^what changed | ^what was changed | ^what was done | ^files changed"
+        " | ^changed files | ^modified | ^files modified | ^implemented | ^implementation | ^zmiany | ^co zrobiłem"
+        " | ^co się zmieniło | ^zmienione pliki | ^изменения | ^что сделано | ^что я сделал | ^что изменилось "
+        "| ^שינויים"
+        " | ^מה עשיתי | ^מה שונה | ^änderungen | ^was ich geändert | ^geänderte | ^modifications | ^changements"
+        " | ^ce que j'ai | ^cambios | ^qué cambié | ^modifiche | ^cosa ho | ^mudanças | ^alterações"
+    ),
 }
 """What a heading announces."""
 
@@ -239,6 +248,7 @@ HEADINGS_INSIDE: dict[str, str] = {
     "decision": "決定|方針|决定|决策|결정",
     "lesson": "原因|教訓|学び|わかったこと|教训|经验|注意|원인|교훈|배운",
     "chatter": "選択肢|选项|方案对比|선택지",
+    "changes": "変更点|変更内容|实施内容|改动|修改内容|변경 사항|변경사항",
 }
 
 

@@ -6,6 +6,7 @@ from afterword.compile.candidates import Candidate, Session
 from afterword.compile.engine import MAX_TEXT
 from afterword.compile.heads import contrasts, is_labelled, leans, unanswered, unjoined, unlabelled
 from afterword.compile.sentences import cut
+from afterword.compile.wording import advised
 
 _ANSWER = 60
 _TAIL = 45
@@ -30,7 +31,7 @@ class Told(NamedTuple):
 def tell(session: Session, c: Candidate, part: str = "") -> Told | None:
     """The sentence as it is shown in a part; None where it says nothing without a neighbour it cannot be joined to."""
     text = unlabelled(c.said, part)
-    text = text if c.person else unanswered(text, session.language)
+    text = text if c.person else unanswered(advised(text) if part == "decision" else text, session.language)
     if is_labelled(c.said, part):
         return _with_next(session, c, text)
     if c.person:

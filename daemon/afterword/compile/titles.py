@@ -38,6 +38,17 @@ _OPENERS: Final = re.compile(
     r"(?:when|if|because|since|while|after|before|unless|although|as|jeśli|kiedy|gdy|если|когда|wenn|weil|si|quand|cuando|se|אם|כאשר)\b",
     re.IGNORECASE,
 )
+_GIVEN: Final = re.compile(r"(?:given(?: that)?|considering(?: that)?|seeing that)\s[^,.;]{6,120},\s+", re.IGNORECASE)
+_CHOICE: Final = re.compile(
+    r"(?:so,? |ok,? )?(?:(?:should|shall|do|would) (?:we|i|you) (?:use|take|pick|choose|prefer|go with|go for"
+    r"|rather use)"
+    r"|(?:what|which)(?: (?:one|is|would be))? (?:better|best)(?: for \w+)?\s*[:,]|czy (?:lepiej )?(?:użyć|używać"
+    r"|wziąć|wybrać)"
+    r"|(?:sollen|sollten) wir (?:lieber )?|(?:что|чего) (?:лучше|выбрать)\s*[:,—-])\s*(?P<what>[^?？]*\b(?:or"
+    r"|vs\.?|versus|czy|oder|или)\b[^?？]*)"
+    r"[?？]?$",
+    re.IGNORECASE,
+)
 _PLACEHOLDERS: Final = re.compile(
     r"^(?:untitled|new (?:chat|session|conversation)|title|article title|example|placeholder|lorem ipsum|todo|tbd"
     r"|n/?a|none|unknown|session|chat)\W*$|\{\{|<[a-z_ ]+>|\byour (?:title|text) here\b|lorem ipsum",
@@ -53,7 +64,9 @@ def is_placeholder(text: str) -> bool:
 def headline(text: str) -> str:
     """A title made of a statement; empty when none can be."""
     text = plain(normal(text)).strip()
-    text = wording.start(wording.label(text)[1])
+    text = wording.start(wording.advised(wording.label(text)[1]))
+    given = _GIVEN.match(text)
+    text = wording.capital(text[given.end() :]) if given and len(text) - given.end() >= _LEAST else text
     label = cues.label(text)
     if label and len(text) > TITLE_MAX:
         text = wording.start(text[len(label) :].lstrip(" :："))
@@ -95,6 +108,15 @@ def session_title(given: str) -> str:
         title.count(",") == 1 and ":" not in title and len(title.split()) <= 5
     )
     return "" if listed else wording.capital(title)
+
+
+def choice(question: str) -> str:
+    """A title made of a question which of several to take ("should we use yjs or automerge?"); empty for any other."""
+    asked = _CHOICE.match(plain(normal(question)).strip())
+    if not asked:
+        return ""
+    title = wording.capital(_TRAIL.sub("", asked.group("what")))
+    return title if fit(title) else ""
 
 
 def _shorter(text: str) -> str:

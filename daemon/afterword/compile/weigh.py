@@ -78,6 +78,18 @@ _FOR_NOW = re.compile(
 )
 
 
+_DONE_ALREADY = re.compile(
+    r"\b(?:already (?:done|fixed|in place|taken care of|handled)|(?:done|handled|fixed)\b.*\balready"
+    r"|już (?:zrobion|gotow)\w*"
+    r"|уже (?:сделан|готов|исправлен)\w*|(?:schon|bereits) (?:erledigt|gemacht|fertig)|déjà fait\w*|ya (?:está"
+    r"|están) hech\w*"
+    r"|già fatt\w*|já (?:feit|foi|foram)\w*)|כבר (?:נעש|עשיתי|טופל|בוצע)|もう済|既に対応|已经(?:做|处理|完成)"
+    r"|이미 (?:했|처리|완료)",
+    re.IGNORECASE,
+)
+"""How it is said that there is nothing left to do."""
+
+
 def _to_do(c: Candidate, language: str) -> float:
     """The points as an action: what is told as a reason, a condition or of oneself is none."""
     if not c.cue("action"):
@@ -99,7 +111,7 @@ def _weigh_person(c: Candidate, first: int, language: str) -> None:
     if c.cue("request") or c.cue("order") or passing:
         standing = 0.0
         lesson = 0.0 if c.cue("request") else lesson
-    elif c.cue("observe") or "chatter" in c.cues or c.short:
+    elif c.cue("observe") or "chatter" in c.cues or c.short or _DONE_ALREADY.search(c.text):
         standing = 0.0
     elif c.at <= first:
         standing = 0.0 if c.opens else 1.2 + limits
@@ -122,6 +134,18 @@ def _weigh_person(c: Candidate, first: int, language: str) -> None:
     c.points = {"decision": decision - hedge + size, "lesson": lesson - hedge + size, "action": action + size}
 
 
+_OUTCOME = re.compile(
+    r"\bas (?:you )?(?:asked|requested|suggested|wanted)\b|\bwent through\b"
+    r"|^(?:the |my |our )?[\w` -]{3,40} (?:is|are) (?:now )?(?:(?:working|done|in place"
+    r"|up and running|complete)\b|(?:in|live|ready|up)(?=[.,:;!]|$))"
+    r"|\btak jak (?:chciałeś|prosiłeś)\b|\bкак (?:ты|вы) (?:просил|хотел)\w*|\bwie (?:gewünscht|besprochen)\b"
+    r"|כמו שביקשת"
+    r"|\bcomme (?:demandé|convenu)\b|\bcomo (?:pediste|pediu)\b|\bcome (?:richiesto|chiesto)\b",
+    re.IGNORECASE,
+)
+"""How it is reported that the work is there: it explains nothing."""
+
+
 def _weigh_agent(c: Candidate, session: Session, *, last: bool, fixing: bool) -> None:
     hedge, done = 0.75 * c.cue("hedge"), c.cue("done")
     decision, lesson, action = c.cue("decision"), c.cue("lesson"), _to_do(c, session.language)
@@ -133,7 +157,7 @@ def _weigh_agent(c: Candidate, session: Session, *, last: bool, fixing: bool) ->
         standing += 0.4
     elif c.closing:
         standing -= 0.8  # the report of the work
-    if c.announced in ("action", "chatter") or c.short or "chatter" in c.cues:
+    if c.announced in ("action", "chatter", "changes") or c.short or "chatter" in c.cues or _OUTCOME.search(c.text):
         standing = 0.0
     elif c.untried:
         standing -= 0.5
@@ -184,6 +208,7 @@ def _accept_proposals(session: Session) -> None:
 
 _CLAUSE = re.compile(r"\s*[,;:–—(。：、]")
 _ENOUGH = 2
+_YES_CHARS = 12
 _LOOKED_AT = 200
 
 
@@ -219,10 +244,29 @@ def _settle(session: Session) -> None:
         to_do = wanted(c, session.language)
         common = Counter(other.order for stem in to_do for other in reports.get(stem, ()) if other.at > c.at)
         told = [session.candidates[order] for order, count in common.items() if _reported(to_do, count, session, order)]
-        c.done = bool(told) or any(_asked_again(session, c, other) for other in asked)
+        c.done = bool(told) or any(_asked_again(session, c, other) for other in asked) or _taken_up(session, c)
         for other in sorted(told, key=lambda other: other.order)[:1]:
             if other.weak and other.points.get("lesson", 0.0) >= THRESHOLD:
                 other.points["lesson"] = 0.0
+
+
+def _taken_up(session: Session, c: Candidate) -> bool:
+    """Whether the person answers that it is done already, or asks for it at once and something is reported done."""
+    answers = [other for other in session.candidates if other.person and other.at == c.next_prompt]
+    if c.person or not answers or not any(c.stems & other.stems for other in answers):
+        return False
+    named = [other for other in answers if c.stems & other.stems]
+    if any(_DONE_ALREADY.search(other.text) for other in named):
+        return True
+    asked = any(
+        (other.cue("request") or affirms(other.said[:_YES_CHARS])) and not other.cue("action") for other in named
+    )
+    if not asked:
+        return False
+    stems_named = {stem for other in named for stem in c.stems & other.stems}
+    after = [o for o in session.candidates if not o.person and o.turn > c.turn and o.closing]
+    reported = {o.at for o in after if o.cue("done") >= 1 or _OUTCOME.search(o.text)}
+    return any(o.at in reported and stems_named & o.stems for o in after)
 
 
 def _may_report(c: Candidate) -> bool:

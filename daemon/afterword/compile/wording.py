@@ -24,7 +24,8 @@ _LABELS: Final = re.compile(
     r"|décision|decisión|decisione|decisão|決定|方針|决定|결정)"
     r"|(?P<cause>(?:root )?cause|the (?:root )?cause|reason|the reason|diagnosis|przyczyna(?: jest jasna)?|powód"
     r"|причина|הסיבה|ursache|la cause|cause|causa|la causa|原因|원인)"
-    r"|(?P<other>note|result|summary|reproduced|fyi|important|uwaga|ważne|итог|результат|важно|注意|結果)",
+    r"|(?P<other>(?:key |main )?findings?|observation|caveat|heads-up|tl;dr|obserwacja|наблюдение|ממצא|befund|constat"
+    r"|hallazgo|osservazione|发现|発見|note|result|summary|reproduced|fyi|important|uwaga|ważne|итог|результат|важно|注意|結果)",
     re.IGNORECASE,
 )
 
@@ -42,6 +43,19 @@ _OPTION: Final = re.compile(
     r"(?:\d+|first|second|third|last|former|latter)(?:\s+one)?\s*[:,–—-]\s*",
     re.IGNORECASE,
 )
+_ADVICE: Final = re.compile(
+    r"(?:my |our )?(?:recommendation|suggestion|advice|rekomendacja|propozycja|рекомендация|предложение|המלצה"
+    r"|empfehlung|vorschlag|recommandation|recomendación|raccomandazione|recomendação)\s*:\s+(?=\S)",
+    re.IGNORECASE,
+)
+
+
+def advised(text: str) -> str:
+    """The sentence without "My recommendation:" before it, once it was taken."""
+    rest = _ADVICE.sub("", text, count=1)
+    return text if rest == text else capital(rest)
+
+
 _ANAPHORA: Final = words(
     "it it's its that that's this these those they they're he she both same which there such neither either former"
     " latter another one others mine yours everything nothing something"

@@ -26,6 +26,8 @@ Mode: TypeAlias = Literal["both", "exact", "semantic"]
 Why: TypeAlias = Literal["exact", "meaning"]
 
 _CASED = re.compile(r"[a-z][A-Z]|^[A-Z0-9]{3,}$")
+_QUOTED = re.compile(r'"[^"]*"?')
+_QUESTION_WORDS = 3
 _SIGNS = re.compile(r"[_/\\=<>(){}\[\]@#$%^&*|~`+]|:\S|\w\.\w|^-|\d[A-Za-z]|[A-Za-z]\d|^\d+$")
 
 
@@ -123,10 +125,13 @@ def search(
 
 
 def only_exact(query: str) -> bool:
-    """Whether a query names something exactly: a phrase in quotes, or nothing but names and signs of a program."""
-    if '"' in query:
-        return True
+    """Whether a query names something exactly: a phrase in quotes, or nothing but names and signs of a program.
+
+    A question in words that quotes a name (`what is "Summer Sounds" about?`) asks for more than the name.
+    """
     words = query.split()
+    if '"' in query:
+        return len(_QUOTED.sub(" ", query).split()) < _QUESTION_WORDS
     return bool(words) and all(_SIGNS.search(word) or _CASED.search(word) for word in words)
 
 

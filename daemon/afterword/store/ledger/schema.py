@@ -327,6 +327,16 @@ def _seventh(db: sqlite3.Connection) -> None:
     _run(db, _V7)
 
 
+_V8 = """
+-- Which files were read or edited, asked by the end of their path.
+CREATE INDEX item_path ON item (path, kind) WHERE path IS NOT NULL AND kind IN (6, 7);
+"""
+
+
+def _eighth(db: sqlite3.Connection) -> None:
+    _run(db, _V8)
+
+
 _V11 = """
 -- What each revision of a section said when it was written: keyed hashes of its texts, one after the other.
 CREATE TABLE told (key TEXT NOT NULL, rev INTEGER NOT NULL, prints BLOB NOT NULL, PRIMARY KEY (key, rev)) WITHOUT ROWID;
@@ -344,7 +354,8 @@ def _eleventh(db: sqlite3.Connection) -> None:
 
 
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
-    _first, _second, _third, _fourth, _fifth, _sixth, _seventh, _eleventh
+    _first, _second, _third, _fourth, _fifth, _sixth, _seventh,
+    _eighth, _eleventh,
 )  # fmt: skip
 
 

@@ -140,6 +140,16 @@ def written_in(ledger: Ledger, item: int) -> tuple[str, str] | None:
     return (found[0], f"{found[1]}-r{found[2]}" if found[2] > 1 else found[1]) if found else None
 
 
+def shown_item(ledger: Ledger, item: int) -> tuple[Kind, Redacted, str] | None:
+    """(kind, text, native id of its session) of an item that is shown in any session."""
+    found = ledger.db.execute(
+        "SELECT i.kind, i.text, i.packed, s.native FROM item i JOIN membership m ON m.item = i.row AND m.state < 2"
+        " JOIN session s ON s.row = m.session WHERE i.row = ? ORDER BY m.state, m.row LIMIT 1",
+        (item,),
+    ).fetchone()
+    return (Kind(found[0]), unpack(found[1], found[2]), found[3].rpartition("/")[2]) if found else None
+
+
 def item_row(ledger: Ledger, item: str) -> int | None:
     """The row of the item with this id (32 hex digits)."""
     try:
