@@ -32,6 +32,8 @@ GOLDEN: dict[str, dict[str, str]] = {
         ".obsidian/daily-notes.json": '{"folder": "Diary", "format": "dddd, MMMM Do YYYY"}',
         "Diary/Wednesday, March 4th 2026.md": "up early",
     },
+    "odd-folder": PLAIN
+    | {".obsidian/daily-notes.json": json.dumps({"folder": 'My "days": it\'s #1 \\ `x`', "format": ""})},
     "odd-format": PLAIN | {".obsidian/daily-notes.json": '{"folder": "Diary", "format": "gggg-[W]ww"}'},
     "capital-daily": PLAIN | {"Daily/2026-03-04.md": "# mine\n\nno newline at the end"},
     "days-at-the-top": PLAIN | {"2026-03-04.md": "top\n", "2026-03-03.md": ""},

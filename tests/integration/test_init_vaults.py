@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from homes import Home, drop_override
 from knowledge import HISTORY, NOW
+from ruamel.yaml import YAML
 from transcripts import ClaudeSession
 from vaults import GOLDEN
 
@@ -64,6 +65,8 @@ def test_twice_is_once_and_uninstall_puts_everything_back(tmp_path: Path, name: 
     for path in after.keys() - before.keys():
         if path.endswith(".json"):
             json.loads(after[path] or b"")
+        if path.endswith(".base"):
+            assert YAML(typ="safe", pure=True).load(after[path])["views"]
     assert home.json("init", str(vault), "--yes")["created"] is False
     assert tree(vault) == after
     home.run("uninstall", "--vault", "--dry-run")
@@ -214,6 +217,8 @@ def test_folders_that_are_no_vault_are_refused(tmp_path: Path) -> None:
     link.symlink_to(inner)
     assert "inside the vault" in home.run("init", str(link), "--yes", code=1).stderr
     assert "is not a folder" in home.run("init", str(code / "main.py"), "--yes", code=1).stderr
+    for prefix in ("../out", "a|b", ".hidden", "a/../../b"):
+        home.run("init", str(tmp_path / "V"), "--prefix", prefix, "--yes", code=1)
     # Nobody to ask, and nobody said yes.
     before = tree(tmp_path / "V")
     assert "--dry-run" in home.run("init", str(tmp_path / "V"), code=2).stderr

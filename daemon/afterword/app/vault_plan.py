@@ -1,6 +1,7 @@
 """What `init` would do to a folder, decided before anything is written: what is made, added to, and left."""
 
 import os
+import re
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +21,8 @@ PENDING: Final = ".afterword/unfinished"
 _NOTHING: Final = {".afterword", ".DS_Store", ".localized", "desktop.ini"}
 # A folder that holds nothing but these is empty; our own is there when `init` was killed at its first step.
 _SIGNS: Final = ("app.json", "core-plugins.json", "workspace.json", "appearance.json")
+_UNFIT: Final = re.compile(r'[\[\]#^|\\:*?"<>\x00-\x1f]|(^|/)\.')
+"""What the name of a folder may not hold if links lead into it: nor may it be hidden, or lead out of the vault."""
 _NOT_MERGED: Final = ("app.json",)
 _GRAPH_ONLY: Final = ("colorGroups",)
 
@@ -76,6 +79,8 @@ def examine(vault: Path, prefix: str, config: str | None) -> Existing:
     if config and not (vault / config).is_dir():
         raise UserError(f"{vault / config} is not there", "name the folder that Obsidian keeps its settings in")
     config = config or _config_folder(vault) or CONFIG
+    if _UNFIT.search(prefix):
+        raise UserError(f"{prefix!r} cannot be the folder of notes", "use a name that links can hold, such as Memory")
     prefix = spelling(vault, prefix.strip("/"))
     own = f"{prefix}/daily" if prefix else "daily"
     remarks: list[str] = []

@@ -18,6 +18,7 @@ _HOME: Final = re.compile(r"\[\[Home\]\]")
 _LINKED: Final = re.compile(rf"(\[\[|`|\"path\": \"|-path:)({'|'.join(_OWN)})\b")
 _IN_FOLDER: Final = re.compile(r'^ +- file\.inFolder\("(\w+)"\)\n', re.MULTILINE)
 _PATH_OF: Final = re.compile(r'path:(\\?"?)daily\1 ?')
+_UNSOUGHT: Final = re.compile(r'["\\\x00-\x1f]')
 _DAILY: Final = re.compile(r"`daily/`")
 
 
@@ -58,20 +59,30 @@ def files_for(layout: Layout) -> dict[str, bytes]:
 
 
 def _page(text: str, layout: Layout) -> str:
-    folder = layout.days.folder
+    folder, sought = layout.days.folder, _sought(layout)
     if layout.prefix:
         text = _HOME.sub(f"[[{layout.prefix}/Home|Home]]", text)
         text = _LINKED.sub(lambda m: f"{m[1]}{layout.own(m[2])}", text)
         # The daily notes of a person have their own front matter.
         text = text.replace("    - 'type == \"daily\"'\n", "    - 'file.ext == \"md\"'\n")
     text = _IN_FOLDER.sub(lambda m: _in_folder(m[0], m[1], layout), text)
-    text = _DAILY.sub(f"`{folder}/`" if folder else "The vault's own folder", text)
-    return _PATH_OF.sub(f'path:"{folder}" ' if folder else "", text)
+    text = _DAILY.sub(lambda _: f"`{folder.replace('`', '')}/`" if folder else "The vault's own folder", text)
+    return _PATH_OF.sub(lambda _: f'path:"{sought}" ' if sought else "", text)
 
 
 def _in_folder(line: str, name: str, layout: Layout) -> str:
-    folder = layout.days.folder if name == "daily" else layout.own(name)
-    return line.replace(f'"{name}"', f'"{folder}"') if folder else ""
+    folder = _sought(layout) if name == "daily" else layout.own(name)
+    if not folder:
+        return ""
+    if folder == name:
+        return line
+    said = f'file.inFolder("{folder}")'.replace("'", "''")
+    return f"{line[: line.index('-')]}- '{said}'\n"
+
+
+def _sought(layout: Layout) -> str:
+    """The folder of the daily notes where it can be named in a query; otherwise all of the vault is meant."""
+    return "" if _UNSOUGHT.search(layout.days.folder) else layout.days.folder
 
 
 def _settings(name: str, text: str, layout: Layout) -> str:
@@ -81,13 +92,14 @@ def _settings(name: str, text: str, layout: Layout) -> str:
         return text.replace('"templates/Daily"', _json(layout.own("templates/Daily")))
     if name == "templates.json":
         return text.replace('"templates"', _json(layout.own("templates")))
+    folder = _sought(layout)
     if layout.prefix:
         text = re.sub(r'"path": "(?!daily)', f'"path": "{layout.prefix}/', text)
         text = text.replace("-path:templates", f'-path:\\"{layout.own("templates")}\\"')
-    if name == "graph.json" and folder != "daily":
+    if name == "graph.json" and layout.days.folder != "daily":
         group = re.compile(r',?\n    \{ "query": "path:daily"[^\n]*')
         return text.replace('"path:daily"', _json(f'path:"{folder}"')) if folder else group.sub("", text)
-    if name == "bookmarks.json" and folder != "daily":
+    if name == "bookmarks.json" and layout.days.folder != "daily":
         inner = f'path:\\"{folder}\\" ' if folder else ""
         return text.replace('path:\\"daily\\" ', inner)
     return text
