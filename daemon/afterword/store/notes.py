@@ -204,7 +204,11 @@ class DailyNotes:
             for name in gone:
                 db.execute("DELETE FROM note WHERE path = ?", (name,))
             for name, (at, path) in changed.items():
-                note = _read(path) or b""
+                try:
+                    note = _read(path) or b""
+                except OSError as err:
+                    self.problems[name] = err.strerror or str(err)
+                    continue
                 once = note if merging(note) else without_doubles(note, self._untouched)
                 if once == note:
                     self._saw(name, at, keys_in(note))
@@ -294,19 +298,17 @@ class DailyNotes:
             self._ledger.db.execute("DELETE FROM append WHERE path = ?", (name,))
             place = name if owed else self._place(own) or name
             self._confirm(key, register.rev, place, self._print(block.encode()) if owed else b"")
-            if owed:
-                note = _read(path) or b""
-                if note.endswith(planned):
-                    self._wrote[name] = _stat(path)
-                self._saw(name, _stat(path), keys_in(note))
+        if owed:
+            self._appended(name, path, planned)
         if owed and not record.withdrawn_by:
-            self._tell_before(key, register.rev, record, name)
+            self._tell_before(key, register.rev, record, name, busy)
         return owed
 
-    def _tell_before(self, key: SegmentKey, rev: int, record: SectionRecord, name: str) -> None:
+    def _tell_before(self, key: SegmentKey, rev: int, record: SectionRecord, name: str, busy: Busy) -> None:
         """Append to the note of the section before this one, if it is another, where the session went on.
 
-        Once only, and not again where a person took the line out; a kill in between leaves it out.
+        Once only, and not again where a person took the line out; a kill in between leaves it out, and so does a person
+        who is at work there: the way back is in the section anyway.
         """
         last = neighbours.before(self._ledger, record.session, record.start_us)
         if last is None or last.path == name:
@@ -314,15 +316,22 @@ class DailyNotes:
         path = files.inside(self._vault, last.path)
         to = link(name.removesuffix(".md"), ref(key, rev), f"{record.day} {record.time}")
         note = _read(path)
-        if to is None or note is None or merging(note):
+        if to is None or note is None or merging(note) or self._left_to(busy, last.path, path, _TYPING_S):
             return
         with self._ledger.transaction(durable=True):
             owed = neighbours.tell_once(self._ledger, last.key, key)
         if owed:
-            files.append(path, append_text(note, goes_on_line(last.key, key, last.time, to), record.day))
-            with self._ledger.transaction():
-                self._saw(last.path, _stat(path), keys_in(_read(path) or b""))
-            self._wrote[last.path] = _stat(path)
+            planned = append_text(note, goes_on_line(last.key, key, last.time, to), record.day)
+            files.append(path, planned)
+            self._appended(last.path, path, planned)
+
+    def _appended(self, name: str, path: Path, planned: bytes) -> None:
+        """Take a note as seen after an append, and as ours unless somebody else has been there meanwhile."""
+        at, note = _stat(path), _read(path) or b""
+        if note.endswith(planned):
+            self._wrote[name] = at
+        with self._ledger.transaction():
+            self._saw(name, at, keys_in(note))
 
     def _confirm(self, key: str, rev: int, name: str, its_print: bytes = b"") -> None:
         self._ledger.db.execute(
