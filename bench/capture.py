@@ -84,6 +84,25 @@ def _found(values: list[str], texts: Iterable[bytes]) -> set[bytes]:
     return {match.group() for text in texts for match in search(text)}
 
 
+def redaction_s(state: Path) -> float:
+    """CPU seconds to redact every stored text once more, with the engine made for it: what they cost in the ingest."""
+    from afterword.redact.redactor import Redactor
+    from afterword.store.ledger import views
+    from afterword.store.ledger.ledger import open_reader
+
+    ledger = open_reader(state)
+    texts = (text for _, _, _, text, _, _ in views.all_items(ledger))
+    redactor = Redactor()
+    took_s = 0.0
+    while some := list(itertools.islice(texts, 1000)):
+        before = frame.own_cpu_s()
+        for text in some:
+            redactor.redact(text)
+        took_s += frame.own_cpu_s() - before
+    ledger.close()
+    return took_s
+
+
 def run(size_mb: int, seed: int) -> dict[str, Any]:
     home = corpus(size_mb, seed)
     with tempfile.TemporaryDirectory(prefix="afterword-bench-") as scratch:
@@ -102,6 +121,7 @@ def run(size_mb: int, seed: int) -> dict[str, Any]:
             **msgspec.structs.asdict(cold),
             "cpu_ratio_to_json_loads": cold.cpu_s / base,
             "wall_per_cpu": cold.wall_s / cold.cpu_s,
+            "redaction_percent": 100 * redaction_s(Path(f"{scratch}/state/afterword")) / cold.cpu_s,
             "nothing_changed_cpu_s": again.cpu_s - bare.cpu_s,
             "store_mb": stored / 1e6,
             "store_per_text_char": stored / (totals["text_chars"] + totals["tool_chars"]),

@@ -6,7 +6,7 @@ import json
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from afterword.redact.redactor import GROWTH, Redactor
+from afterword.redact.redactor import GROWTH, Json, Redactor
 from afterword.redact.rules import RULES
 from afterword.redact.text import Redacted
 
@@ -268,3 +268,25 @@ def test_a_document_read_back_is_the_same_document(tree: object) -> None:
     """A re-scrub under the same rules changes nothing."""
     once = redactor("python").document(tree)  # type: ignore[arg-type]
     assert redactor("python").document(json.loads(once)) == once
+
+
+@functools.cache
+def walking(name: str) -> Redactor:
+    """One that looks at every string of a record by itself, as a pattern of the user's makes it do."""
+    return Redactor(name, extra=["\x00never\x00"])
+
+
+RECORDS = st.recursive(
+    st.one_of(st.none(), st.integers(), hostile, planted, st.text(st.sampled_from("abcXYZ019_.:+/@-"), max_size=90)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4), st.dictionaries(st.sampled_from(["ids", "said", "n-1"]), inner, max_size=3)
+    ),
+    max_leaves=12,
+)
+
+
+@RELAXED
+@given(record=RECORDS, name=st.sampled_from(ENGINES))
+def test_a_record_of_ours_is_the_same_looked_at_at_once_or_string_by_string(record: Json, name: str) -> None:
+    given = {"ids": record, "said": record}
+    assert redactor(name).document(given, plain=("ids",)) == walking(name).document(given, plain=("ids",))

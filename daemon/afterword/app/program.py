@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 _WAIT_MAX_US = 120_000_000
 """How long an append waits for a person who is at work on the note."""
+_INDEX_BYTES = 16 << 20
+"""After how much of a long reading what was read is made searchable: each time costs a merge of the index."""
 _CALM_US = 60_000_000
 """How long nothing was taken in before days are compiled."""
 
@@ -100,8 +102,13 @@ class Program:
         """Read everything that is new in all stores, and index it."""
         self.text.catch_up(stop)
 
+        indexed = 0
+
         def progress(now: Progress) -> None:
-            self.text.catch_up()
+            nonlocal indexed
+            if now.bytes_done - indexed >= _INDEX_BYTES:
+                indexed = now.bytes_done
+                self.text.catch_up()
             on_progress(now)
 
         done = self.capture.sweep(thorough=thorough, only=only, on_progress=progress, stop=stop)

@@ -281,7 +281,7 @@ class Capture:
             ):
                 return False
             return parts.changed(parts.seen(self._ledger, found), known.at)
-        at = found.path.stat()
+        at = found.at or found.path.stat()
         if known is None or known.problem or known.authority != found.authority:
             return True
         quiet = self._clock() - at.st_mtime_ns // 1000 >= self._quiet_us

@@ -4,6 +4,7 @@ A decoder knows its format and nothing else: no offsets, no ledger, no redaction
 key tuple its harness page gives (no text and no path in a key), and says what happened in file order.
 """
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -200,6 +201,8 @@ class Found(msgspec.Struct, frozen=True):
     beside: tuple[Path, ...] = ()
     """Of a document: files, and folders with the files right in them, that its reader looks at as well. A change of
     one is a change of the document. (A database's write-ahead log needs no mention.)"""
+    at: os.stat_result | None = None
+    """How the file was when it was listed, if that was looked at."""
 
 
 class Where(msgspec.Struct, frozen=True):

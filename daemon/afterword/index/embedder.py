@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from afterword.index.room import give_back
 from afterword.index.standing import SIGNATURES
 
 Matrix: TypeAlias = npt.NDArray[np.float32]
@@ -79,6 +80,7 @@ class LocalEmbedder:
         limit_threads(self._threads)
         model = USE(threads=self._threads)
         model.encode(["."])  # what it needs it loads at the first text
+        give_back()
         return model
 
 

@@ -14,6 +14,7 @@ from afterword.index.dates import nearness, spoken
 from afterword.index.embedder import Embedder, Matrix, limit_threads
 from afterword.index.manifest import Build, Manifest
 from afterword.index.memory import Floats, Memory
+from afterword.index.room import give_back
 from afterword.index.standing import DocumentKind, collection_name
 from afterword.index.terms import asked
 
@@ -144,7 +145,9 @@ class Meaning:
             return None
         if self._memory is None or self._memory.changes != build.changes:
             limit_threads()
+            self._memory = None  # not both at a time
             self._memory = Memory(self._manifest, build, self._embedder.dim)
+            give_back()
             self._floor = self._measured(self._memory)
         return self._memory
 

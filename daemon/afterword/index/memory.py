@@ -14,6 +14,7 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 _K1, _B = 1.2, 0.75
+_BLOCK = 1_000
 
 
 class Memory:
@@ -21,11 +22,7 @@ class Memory:
 
     def __init__(self, manifest: Manifest, build: Build, dim: int) -> None:
         self.changes = build.changes
-        rows = manifest.db.execute(
-            "SELECT c.row, c.doc, c.terms, c.shared, v.half FROM chunk c JOIN vector v ON v.hash = c.hash"
-            " AND v.embedder = ? WHERE c.build = ? ORDER BY c.row",
-            (build.embedder, build.row),
-        ).fetchall()
+        rows, halves, words = _read(manifest, build)
         docs = manifest.db.execute(
             "SELECT row, kind, ref, day, time_us, project, harness, session FROM doc WHERE build = ?", (build.row,)
         ).fetchall()
@@ -34,24 +31,31 @@ class Memory:
         place = {doc[0]: at for at, doc in enumerate(docs)}
         groups: dict[str, int] = {}
         group_of = [groups.setdefault(doc[7] or doc[2], len(groups)) for doc in docs]
+        count = len(rows)
         self.rows: Ints = np.array([row[0] for row in rows], np.int64)
         self.doc: Ints = np.array([place[row[1]] for row in rows], np.int64)
         self.group: Ints = np.array([group_of[at] for at in self.doc], np.int64)
         self.group_of_doc: Ints = np.array(group_of, np.int64)
         self.groups = len(groups)
-        halves = np.frombuffer(b"".join(row[4] for row in rows), np.float16)
-        self.vectors: Matrix = halves.reshape(-1, dim).astype(np.float32)
-        counts = np.array([len(row[2]) // 4 for row in rows], np.int64)
-        self._words = np.frombuffer(b"".join(row[2] for row in rows), np.uint32)
-        self._chunk_of: Ints = np.repeat(np.arange(len(rows), dtype=np.int64), counts)
+        self.vectors: Matrix = np.empty((count, dim), np.float32)
+        at = 0
+        for block in reversed(halves):
+            halves.pop()
+            end = count - at
+            self.vectors[end - len(block) // dim : end] = block.reshape(-1, dim)
+            at += len(block) // dim
+        counts = np.array([row[2] for row in rows], np.int32)
+        shared = np.array([row[3] for row in rows], np.int32)
+        del rows
+        self._words = np.concatenate([np.zeros(0, np.uint32), *words])
+        self._chunk_of: npt.NDArray[np.int32] = np.repeat(np.arange(count, dtype=np.int32), counts)
         # Words that a neighbour shares count once in a group, and so does what its diary says again.
-        starts = np.repeat(np.cumsum(counts) - counts, counts)
-        within = np.arange(len(self._words), dtype=np.int64) - starts
-        own = within >= np.repeat(np.array([row[3] for row in rows], np.int64), counts)
+        first = (np.cumsum(counts) - counts + shared).astype(np.int32)
+        own = np.arange(len(self._words), dtype=np.int32) >= np.repeat(first, counts)
         diary = np.array([doc[1] == "diary" for doc in docs], bool)
         said = np.zeros(self.groups, bool)
         said[self.group_of_doc[np.array([doc[1] == "message" for doc in docs], bool)]] = True
-        self.again = diary[self.doc] & said[self.group] if len(rows) else np.zeros(0, bool)
+        self.again = diary[self.doc] & said[self.group] if count else np.zeros(0, bool)
         """Chunks of a diary whose session's own words are here too: the same said twice, one time out of its place."""
         self._own = own & ~self.again[self._chunk_of]
         self._lengths = counts.astype(np.float64)
@@ -92,6 +96,28 @@ class Memory:
         found: Floats = np.full(self.groups, -1.0)
         np.maximum.at(found, self.group[weighed], values[weighed])
         return found
+
+
+def _read(
+    manifest: Manifest, build: Build
+) -> tuple[list[tuple[int, int, int, int]], list[npt.NDArray[np.float16]], list[npt.NDArray[np.uint32]]]:
+    """(row, document, how many words, how many of them a neighbour shares) of every chunk; vectors and words in blocks.
+
+    Thousands of small pieces would stay in the process's memory long after they are joined.
+    """
+    found = manifest.db.execute(
+        "SELECT c.row, c.doc, c.terms, c.shared, v.half FROM chunk c JOIN vector v ON v.hash = c.hash"
+        " AND v.embedder = ? WHERE c.build = ? ORDER BY c.row",
+        (build.embedder, build.row),
+    )
+    rows: list[tuple[int, int, int, int]] = []
+    halves: list[npt.NDArray[np.float16]] = []
+    words: list[npt.NDArray[np.uint32]] = []
+    while piece := found.fetchmany(_BLOCK):
+        rows += [(row, doc, len(terms) // 4, shared) for row, doc, terms, shared, _ in piece]
+        halves.append(np.frombuffer(b"".join(row[4] for row in piece), np.float16))
+        words.append(np.frombuffer(b"".join(row[2] for row in piece), np.uint32))
+    return rows, halves, words
 
 
 def _bm25(counts: Floats, lengths: Floats) -> tuple[Floats, float]:

@@ -142,15 +142,29 @@ class Redactor:
 
     def _structure(self, value: Json) -> Json:
         """The same value, of which every string is ours."""
+        return value if self._harmless(value) else self._each(value)
+
+    def _harmless(self, value: Json) -> bool:
+        """Whether one look at all of a value shows that no string of it holds anything: as JSON they stand in it as
+        they are, where nothing had to be escaped, and a quote is a boundary as its end would be."""
+        if self._extra or not isinstance(value, Mapping | list | tuple):
+            return False
+        text = _dumped(value)
+        if "\\" in text or not text.isascii():
+            return False
+        with self._lock:
+            return not self._scan(text.encode())
+
+    def _each(self, value: Json) -> Json:
         if isinstance(value, str):
             return self._ours(value)
         if isinstance(value, Mapping):
             result: dict[str, Json] = {}
             for key, item in value.items():
-                result[_unlike(result, self._ours(key))] = self._structure(item)
+                result[_unlike(result, self._ours(key))] = self._each(item)
             return result
         if isinstance(value, Sequence):
-            return [self._structure(item) for item in value]
+            return [self._each(item) for item in value]
         return value
 
     def _ours(self, text: str) -> Redacted:

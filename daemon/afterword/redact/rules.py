@@ -114,6 +114,12 @@ def _assigned(kind: str, words: str, starts: tuple[str, ...], check: str) -> tup
     )
 
 
+def _abroad(rules: tuple[Rule, ...], words: tuple[str, ...]) -> tuple[Rule, ...]:
+    """The rules with the words alone as their gate: they are rare where they are not meant, and an automaton of all
+    that may follow each of them is slow to make."""
+    return tuple(msgspec.structs.replace(rule, gate=_any(words)) for rule in rules)
+
+
 def _mentioned(words: str, starts: tuple[str, ...]) -> tuple[Rule, ...]:
     """`the password is value`: prose, so the value has to look like one by itself."""
     return (
@@ -250,9 +256,11 @@ RULES: Final[tuple[Rule, ...]] = (
     Rule("api-key", rf"{_KEY}{_BETWEEN}([A-Za-z]{{16}})", _S_KEY, 1, "key", "value"),
     *_assigned("secret", _WEAK, _S_WEAK, "weak"),
     *_assigned("secret", r"(?:\b|_|\\[nrt])(?i:secret)", ("secret",), "brief"),
-    *_assigned("password", _PASSWORD_ABROAD, _starts(PASSWORD_WORDS_ABROAD), "password"),
-    *_assigned("api-key", _KEY_ABROAD, _starts(KEY_WORDS_ABROAD), "key"),
-    *_assigned("secret", _WEAK_ABROAD, _starts(WEAK_WORDS_ABROAD), "weak"),
+    *_abroad(
+        _assigned("password", _PASSWORD_ABROAD, _starts(PASSWORD_WORDS_ABROAD), "password"), PASSWORD_WORDS_ABROAD
+    ),
+    *_abroad(_assigned("api-key", _KEY_ABROAD, _starts(KEY_WORDS_ABROAD), "key"), KEY_WORDS_ABROAD),
+    *_abroad(_assigned("secret", _WEAK_ABROAD, _starts(WEAK_WORDS_ABROAD), "weak"), WEAK_WORDS_ABROAD),
     _escaped("password", PASSWORD_WORDS_ABROAD, "password"),
     _escaped("api-key", KEY_WORDS_ABROAD, "key"),
     _escaped("secret", WEAK_WORDS_ABROAD, "weak"),
@@ -323,7 +331,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ),
     # Mentions
     *_mentioned(_PASSWORD, _S_PASSWORD),
-    *_mentioned(_PASSWORD_ABROAD, _starts(PASSWORD_WORDS_ABROAD)),
+    *_abroad(_mentioned(_PASSWORD_ABROAD, _starts(PASSWORD_WORDS_ABROAD)), PASSWORD_WORDS_ABROAD),
     Rule("password", rf"{_SHORT}{_VERB}[ \t]{{1,4}}({_BARE_HEAD})", SHORT_PASSWORD_WORDS, 1, "strict", "value"),
     Rule(
         "api-key",

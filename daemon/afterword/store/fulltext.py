@@ -6,6 +6,7 @@ in the same transaction as its postings how far it got. So a kill between the tw
 item, one posting.
 """
 
+import contextlib
 import functools
 import re
 import sqlite3
@@ -13,7 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from unicodedata import category, normalize
 
-from afterword.domain.items import PROSE_KINDS, Kind
+from afterword.domain.items import PROSE_KINDS
 from afterword.store import faults
 from afterword.store.ledger.ledger import Ledger, unpack
 
@@ -22,6 +23,12 @@ VERSION = 2
 _FILL_CHARS = 4 << 20
 _CHECKED_BYTES = 256 << 20
 
+# The first thing owed for an item names what is indexed now; its text as it is today is what goes in.
+_OWED = (
+    "SELECT o.item, i.kind, i.text, i.packed, p.old, p.old_packed"
+    " FROM (SELECT item, min(seq) AS first FROM text_pending WHERE seq > ? AND seq <= ? GROUP BY item) o"
+    " JOIN item i ON i.row = o.item JOIN text_pending p ON p.seq = o.first"
+)
 _TOKENIZE = "unicode61 remove_diacritics 2 tokenchars '_'"
 _SCHEMA = (
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID",
@@ -94,8 +101,11 @@ def _body(table: str, text: str) -> str:
     return spaced(text) + "".join(f"\n{' '.join(PART + part for part in parts)} {PART}" for parts in named if parts)
 
 
+_PROSE = frozenset(map(int, PROSE_KINDS))
+
+
 def _table(kind: int) -> str:
-    return "prose" if Kind(kind) in PROSE_KINDS else "tool"
+    return "prose" if kind in _PROSE else "tool"
 
 
 class FullText:
@@ -160,25 +170,20 @@ class FullText:
         count = self._fill(stop)
         if self._meta("filled") < self._meta("fill_to"):
             return count
-        # The first thing owed for an item names what is indexed now; its text as it is today is what goes in.
-        rows = self._ledger.db.execute(
-            "SELECT item, min(seq), max(seq) FROM text_pending WHERE seq > ? GROUP BY item", (self._meta("upto"),)
-        ).fetchall()
-        if not rows:
+        since = self._meta("upto")
+        upto = self._ledger.db.execute("SELECT max(seq) FROM text_pending").fetchone()[0] or 0
+        if upto <= since:
+            if upto:
+                self._told(upto)  # a kill came between the two files
             return count
-        upto = max(last for _, _, last in rows)
         self._db.execute("BEGIN IMMEDIATE")
         try:
-            for item, first, _ in rows:
-                kind, blob, packed, old, old_packed = self._ledger.db.execute(
-                    "SELECT i.kind, i.text, i.packed, p.old, p.old_packed FROM item i, text_pending p"
-                    " WHERE i.row = ? AND p.seq = ?",
-                    (item, first),
-                ).fetchone()
-                table = _table(kind)
-                if old is not None:
-                    self._delete(table, item, _body(table, unpack(old, old_packed)))
-                self._insert(table, item, _body(table, unpack(blob, packed)))
+            with self._postings() as add:
+                for item, kind, blob, packed, old, old_packed in self._ledger.db.execute(_OWED, (since, upto)):
+                    if old is not None:
+                        self._delete(table := _table(kind), item, _body(table, unpack(old, old_packed)))
+                    add(item, kind, unpack(blob, packed))
+                    count += 1
             self._db.execute("UPDATE meta SET value = ? WHERE key = 'upto'", (upto,))
             faults.hit("text.commit")
         except BaseException:
@@ -186,9 +191,13 @@ class FullText:
             raise
         self._db.execute("COMMIT")
         faults.hit("text.committed")
+        self._told(upto)
+        return count
+
+    def _told(self, upto: int) -> None:
+        """Have the ledger forget what it owed up to here, which is indexed."""
         with self._ledger.transaction():
             self._ledger.db.execute("DELETE FROM text_pending WHERE seq <= ?", (upto,))
-        return count + len(rows)
 
     def _fill(self, stop: Callable[[], bool]) -> int:
         """Index the items that were there when this file was made, in steps that are kept."""
@@ -197,11 +206,12 @@ class FullText:
         while filled < fill_to and not stop():
             self._db.execute("BEGIN IMMEDIATE")
             try:
-                for row, kind, text in self._step(filled, fill_to):
-                    if text:
-                        self._insert(table := _table(kind), row, _body(table, text))
-                        count += 1
-                    filled = row
+                with self._postings() as add:
+                    for row, kind, text in self._step(filled, fill_to):
+                        if text:
+                            add(row, kind, text)
+                            count += 1
+                        filled = row
                 self._db.execute("UPDATE meta SET value = ? WHERE key = 'filled'", (filled,))
                 faults.hit("text.commit")
             except BaseException:
@@ -225,8 +235,32 @@ class FullText:
         value: int = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()[0]
         return value
 
-    def _insert(self, table: str, row: int, text: str) -> None:
-        self._db.execute(f"INSERT INTO {table} (rowid, body) VALUES (?, ?)", (row, text))
+    @contextlib.contextmanager
+    def _postings(self) -> Iterator[Callable[[int, int, str], None]]:
+        """Takes (row, kind, text) of what is new; it is in the index when the block is left.
+
+        Many rows of one table in one go cost a fifth less than each by itself.
+        """
+        waiting: dict[str, list[tuple[int, str]]] = {"prose": [], "tool": []}
+        chars = 0
+
+        def flush() -> None:
+            nonlocal chars
+            for table, rows in waiting.items():
+                self._db.executemany(f"INSERT INTO {table} (rowid, body) VALUES (?, ?)", rows)
+                rows.clear()
+            chars = 0
+
+        def add(row: int, kind: int, text: str) -> None:
+            nonlocal chars
+            body = _body(table := _table(kind), text)
+            waiting[table].append((row, body))
+            chars += len(body)
+            if chars > _FILL_CHARS:
+                flush()
+
+        yield add
+        flush()
 
     def _delete(self, table: str, row: int, text: str) -> None:
         if text:
@@ -244,9 +278,8 @@ class FullText:
             self.catch_up()
             # Deleted postings are only marked until their segments are merged.
             self.optimize()
-            with self._ledger.transaction():
-                # Also what a kill left between the two files: it holds texts as they were.
-                self._ledger.db.execute("DELETE FROM text_pending WHERE seq <= ?", (self._meta("upto"),))
+            # Also what a kill left between the two files: it holds texts as they were.
+            self._told(self._meta("upto"))
         finally:
             self._db.execute("PRAGMA secure_delete = OFF")
 

@@ -1,5 +1,6 @@
 """Where stores are and what lies in them: environment variables, folders, regular files only."""
 
+import functools
 import os
 import re
 import stat
@@ -65,14 +66,20 @@ def _changed_s(entry: os.DirEntry[str]) -> int:
         return 0
 
 
+@functools.lru_cache(maxsize=50_000)
+def _path(name: str) -> Path:
+    """The path of this name, the same at every look: making and comparing paths was half of a look at all files."""
+    return Path(name)
+
+
 def line_log(entry: os.DirEntry[str], authority: int = 0) -> Found:
     """The file as a line log, or why it is none."""
-    path = Path(entry.path)
+    path = _path(entry.path)
     try:
-        regular = stat.S_ISREG(entry.stat().st_mode)
+        at = entry.stat()
     except OSError:
-        regular = False
-    return Found(path, authority=authority) if regular else Found(path, "none", NOT_REGULAR)
+        return Found(path, "none", NOT_REGULAR)
+    return Found(path, authority=authority, at=at) if stat.S_ISREG(at.st_mode) else Found(path, "none", NOT_REGULAR)
 
 
 def side_file(path: Path, most_bytes: int = SIDE_FILE_MAX, *, cut: bool = False) -> bytes:

@@ -45,7 +45,7 @@ class Content(Protocol):
 
 def log_name(path: Path) -> Path:
     """The name a log has, whether it is compressed now or not: both are one source."""
-    return path.with_suffix("") if path.suffix == PACKED else path
+    return path.with_suffix("") if str(path).endswith(PACKED) and path.suffix == PACKED else path
 
 
 @contextmanager

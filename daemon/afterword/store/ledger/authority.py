@@ -19,6 +19,8 @@ class Unsettled:
         self._ledger = ledger
         self._db = ledger.db
         self._tops: dict[int, int] = {}
+        self._ends: dict[int, tuple[int, int]] = {}
+        """The last place that is taken in a session: behind it nothing has to be looked up."""
         self._sessions: set[int] = set()
 
     def placed(self, session: int, place: tuple[int, int], authority: int) -> None:
@@ -41,8 +43,17 @@ class Unsettled:
             yield from ((session, item) for item in settle(self._ledger, session))
         self._sessions.clear()
         self._tops.clear()
+        self._ends.clear()
 
     def _taken(self, session: int, place: tuple[int, int]) -> bool:
+        end = self._ends.get(session)
+        if end is None:
+            end = self._db.execute(
+                "SELECT pos, sub FROM membership WHERE session = ? ORDER BY pos DESC, sub DESC LIMIT 1", (session,)
+            ).fetchone() or (-(2**63), 0)
+        self._ends[session] = max(end, place)
+        if place > end:
+            return False
         found = self._db.execute(
             "SELECT 1 FROM membership WHERE session = ? AND pos = ? AND sub = ? LIMIT 1", (session, *place)
         ).fetchone()

@@ -23,10 +23,14 @@ class Edits:
         self._ledger = ledger
         self._db = ledger.db
         self._edits: dict[int, _Edit] = {}
+        self._owed: list[tuple[int]] = []
+        """New items of which the full text is told in the end."""
 
     def made(self, row: int, *, owed: bool) -> None:
-        """An item is new; further edits belong to its first revision."""
+        """An item is new; further edits belong to its first revision. `owed`: it has a text."""
         self._edits[row] = _Edit(None, owed)
+        if owed:
+            self._owed.append((row,))
 
     def begin(self, row: int) -> None:
         """An item is about to be edited."""
@@ -42,7 +46,9 @@ class Edits:
             self._db.execute("INSERT INTO text_pending (item, old, old_packed) VALUES (?, ?, ?)", (row, *indexed))
 
     def settle(self) -> Iterator[int]:
-        """Number the items that are not what they were; gives their rows."""
+        """Tell the full text of what is new, and number the items that are not what they were; gives their rows."""
+        self._db.executemany("INSERT INTO text_pending (item) VALUES (?)", self._owed)
+        self._owed.clear()
         for row, edit in self._edits.items():
             if edit.before is None or edit.before == self._digest(row):
                 continue

@@ -57,6 +57,10 @@ class Writer:
         self._touched: set[int] = set()
         self._masked = masked.Change()
         self._edits = Edits(ledger)
+        self._expect_new = True
+        """Whether the last item was new: then the next is tried as a new one first."""
+        self._fresh: int | None = None
+        """The item that was just made and is in no session yet."""
         self.open = False
         """Whether what is shown from now on comes from lines that will be decoded again."""
         self._reopened = {
@@ -81,26 +85,15 @@ class Writer:
 
     def item(self, item: NewItem, session: int) -> int:
         """Store an item, first seen in `session`, or its new edition; returns its row."""
+        if self._expect_new and (new := self._made(item, session)):
+            return new
         found = self._db.execute(
             "SELECT row, time_us, time_flag, text, packed, path, exit_status FROM item WHERE id = ?", (item.id,)
         ).fetchone()
+        self._expect_new = found is None
         if found is None:
-            blob, packed = pack(item.text)
-            new = self._db.execute(
-                "INSERT INTO item (id, kind, said_by, time_us, time_flag, given_us, path, exit_status, text, packed,"
-                " chars, home, origin) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)",
-                (
-                    item.id, item.kind, item.said_by, item.time_us, item.time_flag, item.given_us, item.path,
-                    item.exit_status, blob, packed, len(item.text), session,
-                ),
-            ).lastrowid  # fmt: skip
+            new = self._made(item, session)
             assert new is not None
-            self._ledger.number(RecordKind.ITEM, new, 1)
-            if item.text:
-                self._db.execute("INSERT INTO text_pending (item) VALUES (?)", (new,))
-            self._masked.text(item.text)
-            self._edits.made(new, owed=bool(item.text))
-            self.new_items += 1
             return new
         row: int = found[0]
         time_us, time_flag, blob, packed, path, exit_status = found[1:]
@@ -141,6 +134,26 @@ class Writer:
         )
         return row
 
+    def _made(self, item: NewItem, session: int) -> int | None:
+        """The row of an item that was not there; None when it is."""
+        blob, packed = pack(item.text)
+        made = self._db.execute(
+            "INSERT INTO item (id, kind, said_by, time_us, time_flag, given_us, path, exit_status, text, packed,"
+            " chars, home, origin) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1) ON CONFLICT (id) DO NOTHING",
+            (
+                item.id, item.kind, item.said_by, item.time_us, item.time_flag, item.given_us, item.path,
+                item.exit_status, blob, packed, len(item.text), session,
+            ),
+        )  # fmt: skip
+        new = made.lastrowid if made.rowcount else None
+        if new is not None:
+            self._ledger.number(RecordKind.ITEM, new, 1)
+            self._masked.text(item.text)
+            self._edits.made(new, owed=bool(item.text))
+            self._fresh = new
+            self.new_items += 1
+        return new
+
     def finish(self, item_id: ItemId, exit_status: ExitStatus) -> None:
         """Set the exit status of an item that was stored before; without such an item nothing happens."""
         found = self._db.execute("SELECT row, exit_status FROM item WHERE id = ?", (item_id,)).fetchone()
@@ -157,9 +170,8 @@ class Writer:
         `message`: the place is that of a message, which can be cut off: shown again after it was abandoned in this
         reading, it lives again, at its new place.
         """
-        found = self._db.execute(
-            "SELECT row, pos, sub, said, authority FROM membership WHERE session = ? AND item = ?", (session, item)
-        ).fetchone()
+        fresh, self._fresh = item == self._fresh, None
+        found = None if fresh else self._membership(session, item)
         if found is None:
             self._unsettled.placed(session, place, self._rank)
             row = self._db.execute(
@@ -169,7 +181,9 @@ class Writer:
             ).lastrowid
             assert row is not None
             self._ledger.number(RecordKind.MEMBERSHIP, row, 1)
-            self._touch_holders(item)
+            self._touched.add(session)
+            if not fresh:
+                self._touch_holders(item)
         else:
             row = found[0]
             seen = self._db.execute(
@@ -191,6 +205,13 @@ class Writer:
             (self._source, row, self._generation, turn, place[0] if message else None, self.open),
         )
         self._reopened.discard(row)
+
+    def _membership(self, session: int, item: int) -> tuple[int, int, int, int, int] | None:
+        """(row, pos, sub, said, authority)"""
+        found: tuple[int, int, int, int, int] | None = self._db.execute(
+            "SELECT row, pos, sub, said, authority FROM membership WHERE session = ? AND item = ?", (session, item)
+        ).fetchone()
+        return found
 
     def _reopen(self, row: int) -> None:
         """An item of an open unit is shown again, by the unit as it is now."""

@@ -1,7 +1,7 @@
 """The ledger: one SQLite file that holds the truth, with one writer and any number of readers."""
 
 import contextlib
-import hmac
+import hashlib
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -39,6 +39,12 @@ class RecordKind(IntEnum):
     """An article by its uid, and a person's edits of it by `uid/edits`."""
 
 
+def _keyed(key: bytes) -> tuple["hashlib._Hash", "hashlib._Hash"]:
+    """The two hashes of HMAC-SHA-256 after the key: going on from copies of them takes a third of the time."""
+    block = (key if len(key) <= 64 else hashlib.sha256(key).digest()).ljust(64, b"\0")
+    return hashlib.sha256(bytes(byte ^ 0x36 for byte in block)), hashlib.sha256(bytes(byte ^ 0x5C for byte in block))
+
+
 def pack(text: Redacted) -> tuple[bytes, int]:
     """The stored bytes of a text and whether they are zstd (1) or plain UTF-8 (0)."""
     raw = text.encode()
@@ -64,7 +70,10 @@ class Ledger:
         self.path = path
         found = self.meta("hash_key")
         self._hash_key = found if isinstance(found, bytes) else b""
+        self._inner, self._outer = _keyed(self._hash_key)
         self._next_n = 0
+        self._numbered: list[tuple[int, RecordKind, int, int]] = []
+        """Entries of the log that the transaction at hand has made and not written yet."""
 
     def meta(self, key: str) -> bytes | str | int | None:
         """A small fact of this ledger."""
@@ -79,7 +88,10 @@ class Ledger:
 
     def keyed_hash(self, data: bytes, size: int = 32) -> bytes:
         """HMAC-SHA-256 with this ledger's own key: raw bytes leave no hash anybody else could test guesses on."""
-        return hmac.digest(self._hash_key, data, "sha256")[:size]
+        inner, outer = self._inner.copy(), self._outer.copy()
+        inner.update(data)
+        outer.update(inner.digest())
+        return outer.digest()[:size]
 
     @property
     def hash_key(self) -> bytes:
@@ -106,6 +118,7 @@ class Ledger:
             faults.hit("ledger.begin")
             self._next_n = self.head(1) + 1
             yield
+            self.db.executemany("INSERT INTO log VALUES (1, ?, ?, ?, ?)", self._numbered)
             faults.hit("ledger.commit")
         except BaseException:
             self.db.execute("ROLLBACK")
@@ -114,6 +127,7 @@ class Ledger:
             self.db.execute("COMMIT")
             faults.hit("ledger.committed")
         finally:
+            self._numbered.clear()
             if durable:
                 self.db.execute("PRAGMA synchronous = NORMAL")
 
@@ -133,8 +147,11 @@ class Ledger:
         return found or 0
 
     def number(self, kind: RecordKind, ref: int, rev: int) -> None:
-        """Give a revision this machine made the next number of its log; inside a transaction."""
-        self.db.execute("INSERT INTO log VALUES (1, ?, ?, ?, ?)", (self._next_n, kind, ref, rev))
+        """Give a revision this machine made the next number of its log; inside a transaction.
+
+        The log is written at the end of it, all entries at once: until then it shows none of them.
+        """
+        self._numbered.append((self._next_n, kind, ref, rev))
         self._next_n += 1
         faults.hit("ledger.inside")
 

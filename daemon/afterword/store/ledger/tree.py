@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 from afterword.store.ledger.ledger import Ledger
 
 _FIRST = -(2**63)
+_REMEMBERED = 4096
 
 
 class Placed(NamedTuple):
@@ -33,11 +34,16 @@ class Tree:
         self._db = ledger.db
         self._source = source
         self._ledger = ledger
+        self._nodes: dict[int, int | None] = {}
+        """The turns of the lines placed last: the next line mostly hangs from one of them."""
+        self._dead_turns: dict[int, bool] = {}
 
     def clear(self) -> None:
         """Forget the tree, before the source is read again from its start."""
         self._db.execute("DELETE FROM node WHERE source = ?", (self._source,))
         self._db.execute("DELETE FROM turn WHERE source = ?", (self._source,))
+        self._nodes.clear()
+        self._dead_turns.clear()
 
     def place(
         self,
@@ -49,16 +55,11 @@ class Tree:
     ) -> Placed:
         """Put a line into the tree and say what follows from it."""
         its_node = self._number(node)
-        known = self._db.execute(
-            "SELECT pos, turn FROM node WHERE source = ? AND node = ?", (self._source, its_node)
-        ).fetchone()
-        if known:
-            turn = known[1]
-            return Placed(turn, self._dead(turn), known[0] != pos, [], [])
-        above = self._db.execute(
-            "SELECT node, turn FROM node WHERE source = ? AND node = ?",
-            (self._source, self._number(parent)) if parent else (self._source, None),
-        ).fetchone()
+        plain = not (prompt or path)
+        # Most lines are new and hang plainly from the one before: they take one statement.
+        if not plain and (known := self._known(its_node, pos)):
+            return known
+        above = self._find(self._number(parent)) if parent else None
         turn = above[1] if above else None
         rewound: list[int] = []
         revived: list[int] = []
@@ -81,11 +82,33 @@ class Tree:
                 "INSERT INTO turn (source, parent_node, parent_turn, dead) VALUES (?, ?, ?, ?)",
                 (self._source, parent_node, turn, dead),
             ).lastrowid
-        self._db.execute("INSERT INTO node VALUES (?, ?, ?, ?)", (self._source, its_node, pos, turn))
+        made = self._db.execute("INSERT OR IGNORE INTO node VALUES (?, ?, ?, ?)", (self._source, its_node, pos, turn))
+        if made.rowcount == 0 and (known := self._known(its_node, pos)):
+            return known
+        if len(self._nodes) >= _REMEMBERED:
+            self._nodes.clear()
+        self._nodes[its_node] = turn
         return Placed(turn, self._dead(turn), False, rewound, revived)
+
+    def _known(self, node: int, pos: int) -> Placed | None:
+        """Where a line stands already."""
+        found = self._db.execute(
+            "SELECT pos, turn FROM node WHERE source = ? AND node = ?", (self._source, node)
+        ).fetchone()
+        return Placed(found[1], self._dead(found[1]), found[0] != pos, [], []) if found else None
+
+    def _find(self, node: int) -> tuple[int, int | None] | None:
+        """(node, its turn) of a line that was placed."""
+        if node in self._nodes:
+            return node, self._nodes[node]
+        found: tuple[int, int | None] | None = self._db.execute(
+            "SELECT node, turn FROM node WHERE source = ? AND node = ?", (self._source, node)
+        ).fetchone()
+        return found
 
     def message(self, node: str, at: int) -> int:
         """Where a message stands: where it was seen first, or `at` when it is new or was cut off."""
+        self._nodes.clear()
         number = self._number(node)
         known = self._db.execute(
             "SELECT pos, turn FROM node WHERE source = ? AND node = ?", (self._source, number)
@@ -101,6 +124,7 @@ class Tree:
         Returns:
             Where the message stands; None when it does not stand (a line read twice finds what it cut itself).
         """
+        self._nodes.clear()
         mark = -2 - line
         found = self._db.execute(
             "SELECT pos FROM node WHERE source = ? AND node = ? AND (turn IS NULL OR turn = ?)",
@@ -113,6 +137,7 @@ class Tree:
         return int(found[0]) if found else None
 
     def _rewind(self, parent_node: int) -> list[int]:
+        self._dead_turns.clear()
         rewound = []
         todo = self._db.execute(
             "SELECT row FROM turn WHERE source = ? AND parent_node = ? AND dead = 0", (self._source, parent_node)
@@ -145,6 +170,7 @@ class Tree:
         while step is not None and step != end:
             rewound.append(step)
             step = self._above(step)
+        self._dead_turns.clear()
         for rows, dead in ((rewound, 1), (revived, 0)):
             self._db.executemany("UPDATE turn SET dead = ? WHERE row = ?", [(dead, row) for row in rows])
         return rewound, revived
@@ -156,7 +182,13 @@ class Tree:
     def _dead(self, turn: int | None) -> bool:
         if turn is None:
             return False
-        return bool(self._db.execute("SELECT dead FROM turn WHERE row = ?", (turn,)).fetchone()[0])
+        dead = self._dead_turns.get(turn)
+        if dead is None:
+            if len(self._dead_turns) >= _REMEMBERED:
+                self._dead_turns.clear()
+            found = self._db.execute("SELECT dead FROM turn WHERE row = ?", (turn,)).fetchone()
+            dead = self._dead_turns[turn] = bool(found[0])
+        return dead
 
     def _number(self, node: str) -> int:
         return int.from_bytes(self._ledger.keyed_hash(node.encode("utf-8", "surrogatepass"), 8), signed=True)
