@@ -116,8 +116,6 @@ class DailyNotes:
         """Note → why it could not be written at the last `sync`."""
         self.waiting = False
         """Whether the last `sync` left a note to a person who is at work on it."""
-        self._wrote: dict[str, tuple[int, int, int]] = {}
-        """Notes nobody has touched since this process wrote them."""
 
     def sync(
         self,
@@ -213,7 +211,7 @@ class DailyNotes:
                 if once == note:
                     self._saw(name, at, keys_in(note))
                 elif not self._left_to(busy, name, path, _REST_S) and self._swap(name, path, note, once):
-                    self._saw(name, self._wrote[name], keys_in(once))
+                    self._saw(name, _stat(path), keys_in(once), ours=True)
             told.sweep(self._ledger)
         where: dict[str, list[str]] = {}
         for name, keys in db.execute("SELECT path, keys FROM note ORDER BY path"):
@@ -246,18 +244,18 @@ class DailyNotes:
     def _swap(self, name: str, path: Path, old: bytes, new: bytes) -> bool:
         """Replace a note unless it changed meanwhile; one that was left is looked at again the next time."""
         try:
-            done = files.swap(path, old, new)
-            if done:
-                self._wrote[name] = _stat(path)
+            return files.swap(path, old, new)
         except OSError as err:
             self.problems[name] = err.strerror or str(err)
             return False
-        return done
 
     def _left_to(self, busy: Busy, name: str, path: Path, rest_s: float) -> bool:
         """Whether somebody else saved a note so lately that it is left to them for now."""
+        ours = self._ledger.db.execute(
+            "SELECT size, mtime_ns, inode FROM note WHERE path = ? AND ours = 1", (name,)
+        ).fetchone()
         try:
-            left = self._wrote.get(name) != _stat(path) and busy(path, rest_s)
+            left = ours != _stat(path) and busy(path, rest_s)
         except FileNotFoundError:
             return False
         self.waiting |= left
@@ -328,10 +326,8 @@ class DailyNotes:
     def _appended(self, name: str, path: Path, planned: bytes) -> None:
         """Take a note as seen after an append, and as ours unless somebody else has been there meanwhile."""
         at, note = _stat(path), _read(path) or b""
-        if note.endswith(planned):
-            self._wrote[name] = at
         with self._ledger.transaction():
-            self._saw(name, at, keys_in(note))
+            self._saw(name, at, keys_in(note), ours=note.endswith(planned))
 
     def _confirm(self, key: str, rev: int, name: str, its_print: bytes = b"") -> None:
         self._ledger.db.execute(
@@ -341,11 +337,11 @@ class DailyNotes:
             (key, rev, name, its_print),
         )
 
-    def _saw(self, name: str, at: tuple[int, int, int], keys: list[str]) -> None:
+    def _saw(self, name: str, at: tuple[int, int, int], keys: list[str], *, ours: bool = False) -> None:
         self._ledger.db.execute(
-            "INSERT INTO note VALUES (?, ?, ?, ?, ?) ON CONFLICT (path) DO UPDATE SET size = excluded.size,"
-            " mtime_ns = excluded.mtime_ns, inode = excluded.inode, keys = excluded.keys",
-            (name, *at, " ".join(keys)),
+            "INSERT INTO note VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (path) DO UPDATE SET size = excluded.size,"
+            " mtime_ns = excluded.mtime_ns, inode = excluded.inode, keys = excluded.keys, ours = excluded.ours",
+            (name, *at, " ".join(keys), ours),
         )
 
 

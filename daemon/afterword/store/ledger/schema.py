@@ -344,6 +344,9 @@ CREATE TABLE told (key TEXT NOT NULL, rev INTEGER NOT NULL, prints BLOB NOT NULL
 -- The keyed hash of a section's bytes as they were appended last: so is told whether anybody touched it.
 ALTER TABLE placed ADD COLUMN print BLOB NOT NULL DEFAULT x'';
 
+-- ours: whether a note is as it was after an append of ours, and nobody else saved it since.
+ALTER TABLE note ADD COLUMN ours INTEGER NOT NULL DEFAULT 0;
+
 -- Sections whose note got a line that says in which other note their session went on.
 CREATE TABLE went_on (key TEXT PRIMARY KEY, next TEXT NOT NULL) WITHOUT ROWID;
 """
