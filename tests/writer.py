@@ -26,7 +26,9 @@ class Reading:
         quiet_us: int = 600_000_000,
         copy_max: int = 1 << 30,
         env: dict[str, str] | None = None,
+        exclude: tuple[str, ...] = (),
     ) -> None:
+        self.exclude = exclude
         self.copy_max = copy_max
         self._env = env or {}
         self.root = root
@@ -47,6 +49,7 @@ class Reading:
             where,
             quiet_us=self._quiet_us,
             limits=Limits(256 << 20, Reach(self.copy_max, self.root / "state")),
+            exclude=self.exclude,
         )
 
     def sweep(self, *, thorough: bool = False) -> Sum:

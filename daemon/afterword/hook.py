@@ -135,10 +135,13 @@ def spool(state: str, event: str, said: dict[str, str]) -> None:
     """Drop one file for the daemon. A full spool takes no more: a sweep knows all of it anyway."""
     folder = os.path.join(state, "spool")
     if not os.path.isdir(folder):
-        os.makedirs(os.path.dirname(state), exist_ok=True)
-        for made in (state, folder):
-            if not os.path.isdir(made):
-                os.mkdir(made, 0o700)
+        missing = []
+        at = folder
+        while not os.path.isdir(at):
+            missing.append(at)
+            at = os.path.dirname(at)
+        for made in reversed(missing):
+            os.mkdir(made, 0o700)
     if len(os.listdir(folder)) >= SPOOLED_MAX:
         return
     name = f"{time.time_ns():020d}-{os.getpid()}.json"

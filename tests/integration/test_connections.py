@@ -208,6 +208,7 @@ class Listening:
 
     def __init__(self) -> None:
         self.name = "extractive"
+        self.paid = False
         self.asked: list[CompileInput] = []
         self._engine = Extractive()
 
@@ -217,6 +218,9 @@ class Listening:
     def compile(self, day: CompileInput) -> list[Proposal]:
         self.asked.append(day)
         return self._engine.compile(day)
+
+    def nothing(self, day: CompileInput) -> None:
+        self._engine.nothing(day)
 
 
 def test_a_day_that_gives_few_articles_is_asked_once_more(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ ROOT = Path(afterword.__file__).parent
 WRITES = {
     "write", "write_text", "write_bytes", "writelines", "pwrite", "print", "replace_file", "copyfile", "copytree",
     "copy2", "dump", "mkstemp", "NamedTemporaryFile", "send", "sendall", "sendto", "urlopen", "Popen",
+    "generate_content", "embed_content",
 }  # fmt: skip
 SQL_WRITES = re.compile(r"\s*(INSERT (OR \w+ )?INTO|UPDATE \w+ SET|REPLACE INTO)\b")
 # `write` of these is a bytes buffer or a click help formatter, not a way out.

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from afterword.app.config import Config
+from afterword.app.engines import Engines
 from afterword.capture.section_watch import SectionWatch
 from afterword.capture.vault_watch import Seen, VaultWatch
 from afterword.compile.build import Compile, DayResult
-from afterword.compile.engine import Engine
 from afterword.compile.same import texts_compared
 from afterword.domain.articles import Article, Current, Edits, laid_over
 from afterword.domain.clock import DAY_US, Clock, Zones
@@ -52,6 +52,8 @@ class Tended(msgspec.Struct, frozen=True):
 
     files: int
     more: bool
+    waits: bool = False
+    """Whether a model was asked that has not answered yet."""
 
 
 class Compiling:
@@ -62,7 +64,7 @@ class Compiling:
         config: Config,
         ledger: Ledger,
         redactor: Redactor,
-        engine: Engine,
+        engines: Engines,
         zones: Zones,
         clock: Clock,
         nearness: "Nearness | None" = None,
@@ -75,10 +77,20 @@ class Compiling:
         self._daily = config.days
         self._vault = config.vault
         self._nearness = nearness
-        self._compile = Compile(ledger, redactor, engine, min_words=settings.compile.min_words, meaning=nearness)
+        self._engines = engines
+        self._compile = Compile(
+            ledger,
+            redactor,
+            engines.extractive,
+            min_words=settings.compile.min_words,
+            meaning=nearness,
+            choose=engines.choose,
+        )
         knowledge = settings.vault.knowledge
         self.problems: dict[str, str] = {}
         """What of the vault could not be written last, and why."""
+        self._again_us = min(engines.next_tries_us(), default=0)
+        """When the days that a model did not answer for have another try; 0 when there are none."""
         self._upto = ""
         self._heads: dict[int, int] | None = None
         self._watch = self._sections = self._notes = self._pages = None
@@ -142,16 +154,21 @@ class Compiling:
         again: bool = False,
         dry: bool = False,
         patient: bool = False,
+        engine: str | None = None,
         on_progress: Callable[[int, int], None] = lambda _done, _all: None,
         stop: Callable[[], bool] = lambda: False,
     ) -> Compiled:
         """Compile these days (by default what is new or changed) and bring the vault up to date.
 
+        `engine`: who writes in this run.
         `patient`: files somebody saved within the last minute are left for the next run, as the daemon does.
         """
         seen = Seen() if dry else self.look(again=not patient)
         wanted = self._compile.due() if days is None else list(days)
-        done = self._compile.run(wanted, again=again, dry=dry, on_progress=on_progress, stop=stop)
+        self._engines.begin(stop)
+        done = self._compile.run(
+            wanted, again=again, dry=dry, choose=self._engines.chooser(engine), on_progress=on_progress, stop=stop
+        )
         if self._nearness and not dry and any(day.state != "unchanged" for day in done.days):
             self._nearness.keep(texts_compared(articles.stored(self._ledger).values()))
         titles = {each.uid: each.article.title for each in articles.current(self._ledger)}
@@ -159,7 +176,7 @@ class Compiling:
         if dry:
             return Compiled(done.days, 0, seen, titles, self._diff(done.changed))
         written = self.render(patient=patient)
-        if any(day.state != "unchanged" for day in done.days):
+        if any(day.state not in ("unchanged", "waiting") for day in done.days):
             self._remember("last_compile_us")
         return Compiled(done.days, written, seen, titles)
 
@@ -191,10 +208,13 @@ class Compiling:
         return self._ledger.meta(articles.OWED) == 1
 
     def nightly_due(self) -> bool:
-        """Whether the moment of `compile.at` has passed since the last run, also while the machine slept."""
+        """Whether the moment of `compile.at` has passed since the last run, also while the machine slept, or that of
+        another try."""
         if not re.fullmatch(r"[0-2]\d:[0-5]\d", self._at):
             return False
         now_us = self._clock()
+        if 0 < self._again_us <= now_us:
+            return True
         local = self._zones.local(now_us)
         hours, minutes = map(int, self._at.split(":"))
         moment = local.replace(hour=hours, minute=minutes, second=0, microsecond=0)
@@ -216,11 +236,15 @@ class Compiling:
             # What a person retracted lets articles be folded anew though no day is due.
             done = self.run(days, patient=True, stop=stop)
             files = done.files
+            if any(day.state == "waiting" for day in done.days):
+                return Tended(files, more=False, waits=True)
         else:
             files = self.refresh()
         if stop():
             return Tended(files, more=False)
         self._upto = days[-1] if left else ""
+        now_us = self._clock()
+        self._again_us = min((at_us for at_us in self._engines.next_tries_us() if at_us > now_us), default=0)
         if not (left or today):
             self._remember("nightly_us")
         # What was due is in the log: while that does not grow, nothing new is due.

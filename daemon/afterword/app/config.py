@@ -112,6 +112,13 @@ def _check(settings: Settings, places_of: Mapping[str, str]) -> None:
         raise UsageError(
             f"{places_of.get('vault.daily_format', 'vault.daily_format')}: {err.message}", err.hint
         ) from err
+    for name, read in (("deadline", duration_us), ("prompt_max", size_bytes)):
+        at = f"gemini.{name}"
+        if read(getattr(settings.gemini, name), f"{places_of.get(at, at)}: {at}") < 1:
+            raise UsageError(f"{places_of.get(at, at)}: {at} is nothing", "write it like 2m, or 96K")
+    if settings.gemini.vertex and not (settings.gemini.project and settings.gemini.location):
+        at = places_of.get("gemini.vertex", "gemini.vertex")
+        raise UsageError(f"{at}: gemini.vertex needs project and location", "set gemini.project and gemini.location")
     period_us(settings.compile.every, f"{places_of.get('compile.every', 'compile.every')}: compile.every")
     day_starts_at_min(settings, places_of.get("vault.day_starts_at", ""))
 
@@ -195,10 +202,10 @@ def _variables(env: Mapping[str, str]) -> list[tuple[str, str, str, str]]:
 
 
 def _convert(raw: dict[str, Any], given: dict[str, str], path: Path, text: str) -> Settings:
-    for name in ("extra", "allow"):
-        value = raw.get("redact", {}).get(name)
+    for section, name in (("redact", "extra"), ("redact", "allow"), ("capture", "exclude_projects")):
+        value = raw.get(section, {}).get(name)
         if isinstance(value, str):
-            raw["redact"][name] = [value]
+            raw[section][name] = [value]
     try:
         return msgspec.convert(raw, Settings)
     except msgspec.ValidationError as err:

@@ -8,18 +8,20 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from afterword.app import setup
+from afterword.app import excluded, setup
 from afterword.app.config import Config
 from afterword.app.reading import redactor
 from afterword.app.retention import SOON_DAYS, leaving
+from afterword.app.spending import KEY_FILE, RUNNING, VARIABLES, in_force, way
 from afterword.app.status import drift_words
 from afterword.app.vault_copies import left_by_copiers
 from afterword.capture.sweep import StoreView
+from afterword.domain.clock import DAY_US
 from afterword.domain.errors import AfterwordError
 from afterword.index import scripts
 from afterword.index.standing import SIGNATURES, standing
-from afterword.store import fulltext
-from afterword.store.ledger import drift, masked, rescrub, sources, views
+from afterword.store import fulltext, privacy
+from afterword.store.ledger import drift, masked, model_calls, rescrub, sources, views
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.notes import card_problem, may_write, read_card
 
@@ -27,6 +29,7 @@ Level: TypeAlias = Literal["ok", "note", "trouble"]
 
 _FREE_MIN_BYTES = 500 << 20
 _SAMPLED = 500
+_FAILING_US = 7 * DAY_US
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -46,6 +49,7 @@ class Context(msgspec.Struct, frozen=True):
     now_us: int
     unreadable: Exception | None = None
     """Why a ledger that is there cannot be opened."""
+    env: dict[str, str] = {}
 
 
 def _ledger(at: Context) -> Finding:
@@ -60,9 +64,6 @@ def _ledger(at: Context) -> Finding:
         said = str(err)
     if said:
         return Finding("trouble", f"the ledger is damaged: {said}", "put back a copy of the state folder")
-    mode = at.ledger.path.stat().st_mode & 0o077
-    if mode:
-        return Finding("trouble", f"others can read {at.ledger.path}", f"chmod 600 {at.ledger.path}")
     return Finding("ok", f"the ledger is whole ({at.ledger.path})")
 
 
@@ -113,6 +114,14 @@ def _stores(at: Context) -> Finding:
     later = [view.label for view in present if not view.reads]
     more = f"; not read yet: {', '.join(later)}" if later else ""
     return Finding("ok", "stores: " + ", ".join(v.label for v in present if v.reads) + more)
+
+
+def _excluded(at: Context) -> Finding:
+    said, hint = excluded.words(excluded.stored(at.config, at.ledger)) if at.ledger else ("", "")
+    if said:
+        return Finding("note", said, hint)
+    count = len(at.config.settings.capture.exclude_projects)
+    return Finding("ok", f"nothing is stored of excluded projects ({count} in the settings, and by .afterwordignore)")
 
 
 def _retention(at: Context) -> Finding:
@@ -178,6 +187,30 @@ def _meaning(at: Context) -> Finding:
             return Finding("note", "there is no index for search by meaning yet", "run `afterword index`")
 
 
+def _model(at: Context) -> Finding:
+    found = way(at.config, at.env)
+    running = at.ledger.meta(RUNNING) if at.ledger else None
+    if found.problem:
+        return Finding(
+            "trouble", f"there is no way to Gemini: {found.problem}", "correct the key file, or take it away"
+        )
+    if in_force(at.config, found) == "gemini" and not found.there and running != "gemini":
+        return Finding(
+            "trouble", "[compile] engine is gemini, and there is no key", f"set {VARIABLES[0]}, or write {KEY_FILE}"
+        )
+    paused = model_calls.pause(at.ledger) if at.ledger else None
+    if paused is not None and paused.why in ("key", "model-gone"):
+        return Finding("trouble", paused.reason, "then `afterword compile`")
+    failing = model_calls.failing(at.ledger, at.now_us - _FAILING_US) if at.ledger else []
+    if failing:
+        first = f"{failing[0].step} of {failing[0].subject}: {failing[0].reason}"
+        waits = "one write-up waits" if len(failing) == 1 else f"{len(failing)} write-ups wait"
+        return Finding("note", f"{waits} for a model that gave no answer", first)
+    if not found.there:
+        return Finding("ok", "written up without a model")
+    return Finding("ok", f"written up by {in_force(at.config, found)}, key from {found.by}")
+
+
 def _redaction(at: Context) -> Finding:
     try:
         made = redactor(at.config)
@@ -199,6 +232,23 @@ def _redaction(at: Context) -> Finding:
     return Finding("ok", said)
 
 
+def _privacy(at: Context) -> Finding:
+    """Mends what it finds: nothing of ours is meant for others."""
+    places = at.config.places
+    found = privacy.loose(places.state) if places.state.exists() else []
+    # A link leads into a person's own folder of settings, which may be shared on purpose.
+    if places.config_file.is_file() and not places.config_file.is_symlink():
+        found += [path for path in privacy.loose(places.config_file) if path == places.config_file]
+    if not found:
+        return Finding("ok", "state and settings are readable by you alone")
+    privacy.mend(found)
+    left = [path for path in found if path in privacy.loose(path)]
+    named = ", ".join(map(str, (left or found)[:3])) + (f" and {len(left or found) - 3} more" if len(found) > 3 else "")
+    if left:
+        return Finding("trouble", f"others can read {named}", "chmod go= them")
+    return Finding("note", f"others could read {named}; mended", "find out what changed their modes")
+
+
 def _disk(at: Context) -> Finding:
     state = at.config.places.state
     there = next((folder for folder in (state, *state.parents) if folder.exists()), Path("/"))
@@ -213,11 +263,14 @@ CHECKS: tuple[tuple[str, Callable[[Context], Finding]], ...] = (
     ("vault", _vault),
     ("copies", _copies),
     ("stores", _stores),
+    ("excluded", _excluded),
     ("formats", _formats),
     ("retention", _retention),
     ("full text", _text),
     ("meaning", _meaning),
+    ("model", _model),
     ("redaction", _redaction),
+    ("privacy", _privacy),
     ("disk", _disk),
 )
 

@@ -5,11 +5,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
+from afterword.app import excluded
+from afterword.compile.engine import Waiting
 from afterword.domain.errors import UsageError
 from afterword.store.ledger.views import counts, pending
 from afterword.store.notes import card_problem, may_write, read_card
 
 if TYPE_CHECKING:
+    from afterword.app.compiling import Compiled
     from afterword.app.program import Program
     from afterword.capture.sweep import Progress, Sum
     from afterword.domain.ids import ArticleUid
@@ -45,6 +48,7 @@ class CompileDays(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     since: str | None = None
     everything: bool = False
     dry: bool = False
+    engine: str | None = None
 
 
 def ingest(program: "Program", given: Ingest, tell: Tell, stop: Callable[[], bool]) -> dict[str, Any]:
@@ -70,7 +74,10 @@ def whole(
         stop=stop,
     )
     if thorough and not stop():
-        program.compiling.run(on_progress=lambda done, all_: tell("Compiling", "days", done, all_, ""), stop=stop)
+        compiled = program.compiling.run(
+            on_progress=lambda done, all_: tell("Compiling", "days", done, all_, ""), stop=stop
+        )
+        _unless_waiting(program, compiled, stop)
     program.ready.sync()
     if thorough:
         # In one whole pass the index is part of it; a daemon builds it while it watches.
@@ -80,6 +87,7 @@ def whole(
         "files": done.files,
         "new": done.new_items,
         "problems": done.problems,
+        "excluded": excluded.stored(program.config, program.ledger),
         "sections": {"made": made, "appended": appended},
         "vault_problem": vault_problem(program),
         "pending": msgspec.to_builtins(pending(program.ledger)),
@@ -110,12 +118,15 @@ def compile_days(program: "Program", given: CompileDays, tell: Tell, stop: Calla
     """Days into articles; the fields of `compile --json`."""
     done = program.compiling.run(
         program.compiling.days(files=given.files, since=given.since, everything=given.everything),
-        again=given.everything,
+        # A day that is named with an engine is meant to be written by it, new or not.
+        again=given.everything or (given.engine is not None and bool(given.files or given.since)),
         dry=given.dry,
+        engine=given.engine,
         on_progress=lambda n, all_: tell("Compiling", "days", n, all_, ""),
         stop=stop,
     )
     program.ready.sync()
+    _unless_waiting(program, done, stop)
 
     def named(uids: tuple["ArticleUid", ...]) -> list[dict[str, str]]:
         return [{"uid": uid, "title": done.titles.get(uid, "")} for uid in uids]
@@ -124,7 +135,8 @@ def compile_days(program: "Program", given: CompileDays, tell: Tell, stop: Calla
         "days": [
             {
                 "note": program.config.days.name(day.day),
-                "state": day.state,
+                # A run that was stopped while a model was at a day left that as it was.
+                "state": "unchanged" if day.state == "waiting" else day.state,
                 "reason": day.reason or None,
                 "created": named(day.created),
                 "updated": named(day.updated),
@@ -139,6 +151,12 @@ def compile_days(program: "Program", given: CompileDays, tell: Tell, stop: Calla
         "dry_run": given.dry,
         **({"diff": done.diff} if given.dry else {}),
     }
+
+
+def _unless_waiting(program: "Program", done: "Compiled", stop: Callable[[], bool]) -> None:
+    """A pass that waits for a model is no pass yet: the daemon makes it again when there is an answer."""
+    if not stop() and (program.flush.waits or any(day.state == "waiting" for day in done.days)):
+        raise Waiting("a model has not answered yet")
 
 
 def vault_problem(program: "Program") -> str | None:

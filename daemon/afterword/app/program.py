@@ -1,6 +1,8 @@
 """The composition root: builds the program from its parts, for a writer and for readers."""
 
+import logging
 import socket
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -11,21 +13,23 @@ from afterword.app.articles import LedgerArticles
 from afterword.app.compiling import Compiling, Tended
 from afterword.app.config import Config, day_starts_at_min
 from afterword.app.ended import ended
+from afterword.app.engines import Engines
 from afterword.app.indexing import Indexing
 from afterword.app.reading import redactor, where
 from afterword.app.ready import Ready
+from afterword.app.spending import RUNNING
 from afterword.capture.database import Reach
 from afterword.capture.parts import Limits
 from afterword.capture.sweep import Capture, Progress, Sum
-from afterword.compile.extractive import Extractive
 from afterword.compile.flush import Flush
 from afterword.domain.clock import SECOND_US, Clock, Zones, clock_from
 from afterword.domain.settings import duration_us, size_bytes
 from afterword.domain.slugs import slug
 from afterword.redact.logs import install
+from afterword.store import backup_file, privacy
 from afterword.store.article_notes import FOLDERS
 from afterword.store.fulltext import FullText
-from afterword.store.ledger import views
+from afterword.store.ledger import backups, views
 from afterword.store.ledger.ledger import Ledger, open_writer
 from afterword.store.lock import writer_lock
 from afterword.store.notes import DailyNotes, may_write, read_card
@@ -35,6 +39,8 @@ if TYPE_CHECKING:
 
 _WAIT_MAX_US = 120_000_000
 """How long an append waits for a person who is at work on the note."""
+_log = logging.getLogger(__name__)
+
 _INDEX_BYTES = 16 << 20
 """After how much of a long reading what was read is made searchable: each time costs a merge of the index."""
 _CALM_US = 60_000_000
@@ -49,7 +55,16 @@ def machine_name(config: Config) -> str:
 class Program:
     """The parts a writer works with. Make it with `writer`; everything in it is used from one thread."""
 
-    def __init__(self, config: Config, env: Mapping[str, str], ledger: Ledger, *, settle_us: int | None) -> None:
+    def __init__(
+        self,
+        config: Config,
+        env: Mapping[str, str],
+        ledger: Ledger,
+        *,
+        settle_us: int | None,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        """`sleep` waits between two tries of a call to a model."""
         self.config = config
         self.clock: Clock = clock_from(dict(env))
         self.ledger = ledger
@@ -68,6 +83,7 @@ class Program:
                 size_bytes(settings.capture.document_max),
                 Reach(size_bytes(settings.capture.copy_max), config.places.state),
             ),
+            exclude=settings.capture.exclude_projects,
         )
         self.vault = config.vault
         self._at_work: dict[Path, int] = {}
@@ -75,20 +91,22 @@ class Program:
         card = read_card(self.vault) if self.vault else None
         setup.settle_vault(ledger, card)
         self.zones = Zones(setup.settle_zone(ledger, self.redactor, card), day_starts_at_min(settings))
+        self.engines = Engines(config, env, ledger, self.redactor, self.clock, self.zones, sleep=sleep)
         self.flush = Flush(
             ledger,
             self.redactor,
-            Extractive(),
+            self.engines.extractive,
             self.zones,
+            choose=self.engines.choose,
             gap_us=duration_us(settings.segment.gap),
             settle_us=self.settle_us,
         )
         self.notes = DailyNotes(self.vault, config.days, ledger, self.redactor) if self.vault else None
-        self.ready = Ready(config.places.state, ledger, self.redactor)
+        self.ready = Ready(config.places.state, ledger, self.redactor, self.capture.exclusions.excludes)
         self.index = Indexing(config, ledger, self.redactor, LedgerArticles(ledger, self.zones))
         self.nearness = self.index.nearness()
         self.compiling = Compiling(
-            config, ledger, self.redactor, Extractive(), self.zones, self.clock, nearness=self.nearness
+            config, ledger, self.redactor, self.engines, self.zones, self.clock, nearness=self.nearness
         )
 
     def ingest(
@@ -124,7 +142,11 @@ class Program:
 
     def note_watching(self, modes: Mapping[str, str]) -> None:
         """Remember how each root is watched, for `status`."""
-        changed = {f"watch:{self.redactor.redact(root)}": self.redactor.redact(mode) for root, mode in modes.items()}
+        changed = {
+            f"watch:{self.redactor.redact(root)}": self.redactor.redact(mode)
+            for root, mode in modes.items()
+            if not self.capture.exclusions.excludes(root)
+        }
         if all(self.ledger.meta(key) == mode for key, mode in changed.items()):
             return
         with self.ledger.transaction():
@@ -144,6 +166,7 @@ class Program:
         What hooks said ended is due at once; `settle_us` is for this pass alone. `patient`: notes somebody saved just
         now are left for the next pass, as the daemon does.
         """
+        self.engines.begin(stop)
         with ended(self, stop) as rows:
             made = self.flush.run(
                 self.clock(),
@@ -187,10 +210,23 @@ class Program:
         knowledge = self.vault / self.config.settings.vault.knowledge
         return [self.vault / self.config.days.folder, today.parent, *(knowledge / name for name in FOLDERS.values())]
 
+    def begin_in_background(self, wake: Callable[[], None]) -> None:
+        """From now on nobody here waits for a model; `wake` is called by another thread when one answered."""
+        self.engines.in_background(wake)
+        with self.ledger.transaction():
+            self.ledger.set_meta(RUNNING, self.engines.name)
+
+    def take_answers(self) -> bool:
+        """Put what a model answered into the ledger; whether there was anything."""
+        if not self.engines.take():
+            return False
+        self.flush.answered()
+        return True
+
     def _calm(self) -> bool:
         last_us = self.ledger.meta("last_capture_us")
         busy = isinstance(last_us, int) and self.clock() - last_us < _CALM_US
-        return not busy and views.pending(self.ledger).sessions == 0
+        return not busy and views.pending(self.ledger).sessions <= self.flush.held_up()
 
     def close(self) -> None:
         self.index.close()
@@ -212,6 +248,7 @@ def writer(
     command: str,
     *,
     settle_us: int | None = None,
+    sleep: Callable[[float], None] = time.sleep,
     telling: "Callable[[], AbstractContextManager[Tell]]" = _untold,
 ) -> Iterator[Program]:
     """The program with the writer's lock held, and every text under the rules of now.
@@ -222,7 +259,12 @@ def writer(
         Busy: another process writes.
     """
     with writer_lock(config.places.state, command):
-        program = Program(config, env, open_writer(config.places.state, machine_name(config)), settle_us=settle_us)
+        mended = privacy.mend(privacy.loose(config.places.state))
+        if mended:
+            _log.warning("files of ours could be read by others and were mended", extra={"count": mended})
+        ledger = open_writer(config.places.state, machine_name(config))
+        backup_file.sweep(config.places.state, [Path(one.path) for one in backups.every(ledger) if not one.sha256])
+        program = Program(config, env, ledger, settle_us=settle_us, sleep=sleep)
         try:
             if rescrub.due(program):
                 with telling() as tell:

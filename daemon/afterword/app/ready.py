@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -33,7 +33,11 @@ _HEAD: Final = (
 class Ready:
     """Keeps the contexts in line with the articles. One per writer process."""
 
-    def __init__(self, state: Path, ledger: Ledger, redactor: Redactor) -> None:
+    def __init__(
+        self, state: Path, ledger: Ledger, redactor: Redactor, excludes: Callable[[str], bool] = lambda _folder: False
+    ) -> None:
+        """`excludes` says of a folder that it is left out: no session there is given anything."""
+        self._excludes = excludes
         self._state = state
         self._ledger = ledger
         self._redactor = redactor
@@ -70,7 +74,7 @@ class Ready:
         for folder, project in sessions.folders(self._ledger, _CHECKOUTS_MAX):
             checkout = _checkout(Path(folder))
             mine = by_project.get(slug(project))
-            if checkout and mine:
+            if checkout and mine and not self._excludes(folder):
                 found[checkout] = _text(mine, {uid: file.path for uid, file in files.items()})
         return found
 

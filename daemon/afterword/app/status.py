@@ -1,21 +1,25 @@
 """What is going on: one screen for a person, one object for a script."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from afterword.app import excluded
 from afterword.app.config import Config
 from afterword.app.indexing import index_status
+from afterword.app.reading import zones_of
+from afterword.app.spending import spend
 from afterword.capture.sweep import StoreView
-from afterword.domain.clock import format_rfc3339
+from afterword.domain.clock import clock_from, format_rfc3339
 from afterword.store import lock
 from afterword.store.ledger import article_files, drift, jobs, sources, views
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.notes import read_card
 
 
-def status(config: Config, ledger: Ledger, stores: list[StoreView]) -> dict[str, Any]:
+def status(config: Config, env: Mapping[str, str], ledger: Ledger, stores: list[StoreView]) -> dict[str, Any]:
     """The fields of `status --json`; what this version does not do yet is null."""
     holder = lock.holder(config.places.state)
     last_us = ledger.meta("last_capture_us")
@@ -45,9 +49,12 @@ def status(config: Config, ledger: Ledger, stores: list[StoreView]) -> dict[str,
             ],
         },
         "last_compile": format_rfc3339(compiled_us) if isinstance(compiled_us, int) else None,
+        "excluded": excluded.stored(config, ledger),
         "in_question": [path for _, path, state in article_files.places(ledger) if state == "question"],
         "index": index_status(config, ledger),
-        "spend": None,
+        "spend": spend(
+            config, env, ledger, zones_of(config, ledger), clock_from(dict(env))(), running=holder is not None
+        ),
         "peers": [],
         "ledger": msgspec.to_builtins(views.counts(ledger)),
     }

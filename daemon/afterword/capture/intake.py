@@ -10,6 +10,7 @@ from typing import assert_never
 
 import msgspec
 
+from afterword.capture.gate import Passing
 from afterword.capture.places import Places
 from afterword.capture.project import remembered_root
 from afterword.domain.clock import DAY_US
@@ -78,8 +79,11 @@ class Intake:
         changed_us: int,
         now_us: int,
         memory: Memory,
+        passing: Passing | None = None,
     ) -> None:
+        """`passing` says what of the events may come in; without one all of them do."""
         self._ledger = ledger
+        self._passing = passing
         self._redactor = redactor
         self._source = source
         self._writer = Writer(ledger, source.row, source.at.generation, changed_us, source.authority)
@@ -116,7 +120,13 @@ class Intake:
             self._time(time_us, self._session(native))
 
     def line(self, decoded: Sequence[Decoded], pos: int, line_number: int) -> None:
-        """Take in what one line gave."""
+        """Take in what one line gave.
+
+        Raises:
+            Shut: it belongs to a session that is left out: nothing of it, nor of what follows, is to be taken in.
+        """
+        if self._passing:
+            decoded = self._passing(self._ledger, decoded, pos)
         placed: Placed | None = None
         message: int | None = None
         messages = 0

@@ -2,15 +2,16 @@
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
 import msgspec
 
+from afterword.capture.gate import Passing, Shut
 from afterword.capture.intake import Intake, Memory
 from afterword.capture.tail.compare import edges, resume
-from afterword.capture.tail.content import Content, opened
+from afterword.capture.tail.content import Clipped, Content, opened
 from afterword.capture.tail.lines import Batch, Line, read
 from afterword.capture.tail.prefix import Mark, PrefixHash
 from afterword.capture.tail.units import Held, Units
@@ -22,6 +23,8 @@ from afterword.store.ledger.ledger import Ledger
 from afterword.store.ledger.sources import Checkpoint, Source
 
 COMMIT_BYTES = 8 << 20
+_SHORT = 200
+_LATELY = 64
 SAID = {"cwd", "folder", "branch", "model", "agent_type"}
 """What a transcript says that a decoder's state holds; the rest of a state is ours."""
 
@@ -37,9 +40,22 @@ class Tools:
     quiet_us: int
     on_commit: Callable[[int], None] = lambda _bytes: None
     stop: Callable[[], bool] = lambda: False
+    passing: Callable[[int], Passing] | None = None
+    """Makes, for the row of a source, what its events pass before they are taken in."""
+    shut: Callable[[os.stat_result, Shut], None] = lambda _found, _why: None
+    """Told of a file that is not read further for now, as it looked then."""
+
+    _lately: dict[str, str] = field(default_factory=dict)
 
     def fingerprint(self, text: str) -> str:
-        return self.ledger.keyed_hash(text.encode("utf-8", "surrogatepass"), 8).hex()
+        found = self._lately.get(text)
+        if found is None:
+            found = self.ledger.keyed_hash(text.encode("utf-8", "surrogatepass"), 8).hex()
+            if len(text) <= _SHORT:  # folders and branches, which stand in every line
+                if len(self._lately) >= _LATELY:
+                    self._lately.clear()
+                self._lately[text] = found
+        return found
 
 
 class Kept(msgspec.Struct):
@@ -64,7 +80,15 @@ def take(tools: Tools, decoder: Decoder, path: Path, source: Source, *, thorough
         OSError: the file cannot be opened or read, or is no regular file; nothing was changed.
     """
     with opened(path) as content:
-        return _take(tools, decoder, content, path, source, thorough=thorough)
+        try:
+            return _take(tools, decoder, content, path, source, thorough=thorough)
+        except Shut as why:
+            shut = why
+        # What came before is in the ledger or was given up with its transaction: it is read up to there.
+        before = sources.find(tools.ledger, source.path_key) or source
+        new = _take(tools, decoder, Clipped(content, shut.pos), path, before, thorough=thorough)
+        tools.shut(content.found, shut)
+        return new
 
 
 def _take(tools: Tools, decoder: Decoder, content: Content, path: Path, source: Source, *, thorough: bool) -> int:
@@ -90,9 +114,12 @@ def _take(tools: Tools, decoder: Decoder, content: Content, path: Path, source: 
 
 def unchanged(found: os.stat_result, at: Checkpoint) -> bool:
     """Whether a file looks as it did when it was last read."""
-    return (found.st_size, found.st_mtime_ns, found.st_ino, found.st_dev) == (
-        at.size, at.mtime_ns, at.inode, at.device,
-    )  # fmt: skip
+    return looks(found) == (at.size, at.mtime_ns, at.inode, at.device)
+
+
+def looks(found: os.stat_result) -> tuple[object, ...]:
+    """What a file's change is seen by."""
+    return found.st_size, found.st_mtime_ns, found.st_ino, found.st_dev
 
 
 def owes_a_look(found: os.stat_result, at: Checkpoint) -> bool:
@@ -173,6 +200,7 @@ class _Reading:
             changed_us=min(self._found.st_mtime_ns // 1000, now_us),
             now_us=now_us,
             memory=self._memory,
+            passing=self._tools.passing(self._source.row) if self._tools.passing else None,
         )
 
     def _take_batch(self, intake: Intake, batch: Batch) -> None:
@@ -262,7 +290,7 @@ class _Reading:
             device=self._found.st_dev,
             inode=self._found.st_ino,
             # Not the end yet: the next look must not take the file for unchanged.
-            size=self._found.st_size if done else -1,
+            size=self._found.st_size if done and not isinstance(self._content, Clipped) else -1,
             mtime_ns=self._found.st_mtime_ns,
             offset=self._mark.offset,
             lines=self._lines,

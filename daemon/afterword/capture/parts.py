@@ -10,16 +10,17 @@ import os
 import sqlite3
 import stat
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 import msgspec
 
 from afterword.capture import database, document
+from afterword.capture.gate import Gate, Shut
 from afterword.capture.linelog import Tools
 from afterword.capture.taking import Recall, Taking, print_of
-from afterword.domain.events import Database, Found, Opened, Part, PartsReader, Unreadable
+from afterword.domain.events import Database, Facts, Found, Opened, Part, PartsReader, Unreadable
 from afterword.redact.text import Redacted
 from afterword.store.ledger import sources
 from afterword.store.ledger.ledger import Ledger
@@ -107,9 +108,12 @@ def _hash(ledger: Ledger, words: list[str]) -> bytes:
 
 def changed(now: Checkpoint, then: Checkpoint) -> bool:
     """Whether a file looks otherwise than when it was last read."""
-    return (now.size, now.mtime_ns, now.inode, now.device, now.head) != (
-        then.size, then.mtime_ns, then.inode, then.device, then.head,
-    )  # fmt: skip
+    return looks(now) != looks(then)
+
+
+def looks(now: Checkpoint) -> tuple[object, ...]:
+    """What a file's change is seen by."""
+    return now.size, now.mtime_ns, now.inode, now.device, now.head
 
 
 def same_file(ledger: Ledger, found: Found, at: os.stat_result, then: Checkpoint) -> bool:
@@ -140,7 +144,13 @@ def _stats(path: Path) -> Iterator[str]:
 
 
 def take(
-    tools: Tools, limits: Limits, reader: PartsReader, found: Found, source: Source, recall: Recall | None = None
+    tools: Tools,
+    limits: Limits,
+    reader: PartsReader,
+    found: Found,
+    source: Source,
+    recall: Recall | None = None,
+    gate: Gate | None = None,
 ) -> Taken:
     """Read every conversation of a file that changed since it was read.
 
@@ -150,21 +160,30 @@ def take(
     """
     for _ in range(_TRIES):
         with contextlib.suppress(_Changed):
-            return _take(tools, limits, reader, found, source, recall or Recall())
+            return _take(tools, limits, reader, found, source, recall or Recall(), gate)
     raise OSError(database.CHANGED)
 
 
-def _take(tools: Tools, limits: Limits, reader: PartsReader, found: Found, source: Source, recall: Recall) -> Taken:
+def _take(
+    tools: Tools,
+    limits: Limits,
+    reader: PartsReader,
+    found: Found,
+    source: Source,
+    recall: Recall,
+    gate: Gate | None,
+) -> Taken:
     now = seen(tools.ledger, found)
     if not changed(now, source.at):
         return Taken(0, source.problem)
     new = 0
     problem = ""
+    shut: list[Callable[[], bool]] = []
     with _opened(tools.ledger, limits, found, source, now) as lease:
         if lease is not None:
             plain, stands, now = lease
             opened = _equipped(tools, plain, source)
-            reading = _Reading(tools, reader, found, source, opened, stands, recall)
+            reading = _Reading(tools, reader, found, source, opened, stands, recall, gate)
             problem = database.PARTIAL if isinstance(opened, Database) and opened.partial else ""
             known = {part.name: part.version for part in sources.parts(tools.ledger, source.row)}
             parts = list(_theirs(reader.parts(opened, known)))
@@ -177,8 +196,13 @@ def _take(tools: Tools, limits: Limits, reader: PartsReader, found: Found, sourc
                 tools.on_commit(now.size * (n + 1) // len(parts) - now.size * n // len(parts))
                 if tools.stop():
                     return Taken(new, problem)
+            shut = reading.shut
             if odd:
                 problem = f"{len(odd):,} of {len(parts):,} conversations cannot be read: {odd[0]}"
+    if shut and gate:
+        gate.shut(source.harness, found.path, looks(now), shut)
+        # Another process does not know why, and looks again.
+        now = msgspec.structs.replace(now, head=b"")
     with tools.ledger.transaction():
         sources.set_seen(tools.ledger, source.row, now)
     return Taken(new, problem)
@@ -239,6 +263,9 @@ class _Reading:
     opened: Opened
     stands: Callable[[], bool]
     recall: Recall
+    gate: Gate | None = None
+    shut: list[Callable[[], bool]] = field(default_factory=list)
+    """Why conversations were left out."""
 
     def part(self, part: Part, now: Checkpoint) -> int:
         """Read a conversation if it changed; returns how many items were new."""
@@ -247,6 +274,22 @@ class _Reading:
         authority = self.found.authority if part.authority is None else part.authority
         if known and part.version and known.version == part.version and known.authority == authority:
             return 0
+        gate = self.gate
+        if gate is None:
+            return self._changed(part, known, authority, key, now)
+        still = gate.part_rests(self.source.harness, self.found.path, part.name, part.version)
+        if still is None:
+            try:
+                return self._changed(part, known, authority, key, now)
+            except Shut as why:
+                # Given up with its transaction: nothing of it is known here, not even its name.
+                still = why.still
+                gate.leave_out(self.source.harness, part.name, still)
+                gate.shut_part(self.source.harness, self.found.path, part.name, part.version, still)
+        self.shut.append(still)
+        return 0
+
+    def _changed(self, part: Part, known: Source | None, authority: int, key: bytes, now: Checkpoint) -> int:
         with self._snapshot():
             if known and not part.version and known.authority == authority and known.version == self._print(part):
                 return 0
@@ -268,8 +311,12 @@ class _Reading:
             taking = Taking(
                 tools, at, known, changed_us=now.mtime_ns // 1000 if part.changed_us is None else part.changed_us
             )
+            placed = False
             for record in _theirs(self.reader.events(self.opened, part, tools.fingerprint)):
+                placed = placed or any(isinstance(event, Facts) and (event.cwd or event.folder) for event in record)
                 taking.record(record)
+            if not placed and self._may_say_more(part, now):
+                raise Shut(lambda: False, waiting=True)
             new = taking.close()
             version = self._plain(part.version or self._version(taking.prints))
             sources.save_part(tools.ledger, at.row, version, taking.generation)
@@ -277,6 +324,14 @@ class _Reading:
                 raise _Changed
         self.recall.keep(at.row, taking.generation, bytes(taking.prints))
         return new
+
+    def _may_say_more(self, part: Part, now: Checkpoint) -> bool:
+        """Whether a conversation that does not say where it is held is so young that it may do so yet, where anything
+        is left out at all."""
+        changed_us = now.mtime_ns // 1000 if part.changed_us is None else part.changed_us
+        young = self.tools.clock() - changed_us < self.tools.quiet_us
+        talk = not part.name.startswith(".")
+        return talk and young and self.gate is not None and self.gate.exclusions.active
 
     def _print(self, part: Part) -> str:
         """What stands for the version of a conversation that its reader gives none: all that its reading gives."""

@@ -7,13 +7,16 @@ or cannot be read removes nothing. A file that appears with the content of one t
 import logging
 import os
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import cast
 
 import msgspec
 
 from afterword.capture import database, linelog, parts
+from afterword.capture.exclusion import Exclusions
+from afterword.capture.gate import Gate, Passing, tells_of_others
 from afterword.capture.harness import table
 from afterword.capture.tail.compare import resume
 from afterword.capture.tail.content import PACKED, log_name, opened
@@ -21,7 +24,7 @@ from afterword.capture.taking import Recall
 from afterword.domain.clock import Clock
 from afterword.domain.events import Agent, Decoder, Found, PartsReader, Unreadable, Where
 from afterword.redact.redactor import Redactor
-from afterword.store.ledger import sessions, sources
+from afterword.store.ledger import left_out, sessions, sources
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.ledger.sources import Checkpoint, Source
 
@@ -102,7 +105,9 @@ class Capture:
         *,
         quiet_us: int,
         limits: parts.Limits,
+        exclude: Sequence[str] = (),
     ) -> None:
+        """`exclude`: folders and names of projects whose sessions are left out (`[capture] exclude_projects`)."""
         self._ledger = ledger
         self._redactor = redactor
         self._clock = clock
@@ -110,6 +115,9 @@ class Capture:
         self._quiet_us = quiet_us
         self._limits = limits
         self._recall = Recall()
+        folders = left_out.Folders(ledger)
+        self.exclusions = Exclusions(exclude, where.home, folders)
+        self._gate = Gate(ledger, self.exclusions, folders, limits.document_max_bytes)
         self._looks = 0
         self._known: dict[tuple[str, Path], Source] = {}
         self._agents: dict[str, Agent] = {h.name: h.load() for h in table.HARNESSES if h.reads}
@@ -138,8 +146,9 @@ class Capture:
         """Look at every store and read what changed. `stop` is asked between files."""
         total = Sum()
         self._pass(total, thorough, on_progress, stop, only)
-        if not stop() and self._folders() != self._where.folders:
-            # Some agents keep their store in the folder they work in: what was read has named new ones.
+        if not stop() and (self._folders() != self._where.folders or self._gate.rewound):
+            # Some agents keep their store in the folder they work in: what was read has named new ones. And what was
+            # let in may have been passed over elsewhere.
             self._pass(total, thorough, on_progress, stop, only)
         return total
 
@@ -167,6 +176,7 @@ class Capture:
                 except OSError as err:
                     self._trouble(view.harness, found, err.strerror or str(err))
                     total.problems += 1
+        self._gate.survey([(harness, self._agents[harness], found) for harness, found in todo], self._fingerprint)
         bytes_all = sum(self._new_bytes(harness, found) for harness, found in todo)
         bytes_done = 0
 
@@ -201,8 +211,19 @@ class Capture:
     ) -> int | None:
         """Read what is new in one file; None when it could not be read (its source says why)."""
         found = self._found.get((harness, path), Found(path))
-        tools = linelog.Tools(self._ledger, self._redactor, self._clock, self._quiet_us, on_commit, stop)
+        tools = linelog.Tools(
+            self._ledger,
+            self._redactor,
+            self._clock,
+            self._quiet_us,
+            on_commit,
+            stop,
+            passing=partial(self._passing, harness, found),
+            shut=lambda at, why: self._gate.shut(harness, path, linelog.looks(at), [why.still]),
+        )
         try:
+            if not self._gate.admits(harness, self._agents[harness], found, tools.fingerprint, quiet=self._rests(path)):
+                return 0
             source = self._source(harness, found)
             taken = self._take(tools, harness, found, source, thorough=thorough)
         except (OSError, Unreadable) as err:
@@ -226,14 +247,26 @@ class Capture:
     def _take(self, tools: linelog.Tools, harness: str, found: Found, source: Source, *, thorough: bool) -> parts.Taken:
         agent = self._agents[harness]
         if found.reader != "lines":
-            return parts.take(tools, self._limits, cast("PartsReader", agent), found, source, self._recall)
+            reader = cast("PartsReader", agent)
+            return parts.take(tools, self._limits, reader, found, source, self._recall, self._gate)
         return parts.Taken(linelog.take(tools, cast("Decoder", agent), found.path, source, thorough=thorough))
+
+    def _fingerprint(self, text: str) -> str:
+        return self._ledger.keyed_hash(text.encode("utf-8", "surrogatepass"), 8).hex()
+
+    def _passing(self, harness: str, found: Found, row: int) -> Passing:
+        elsewhere = found.reader == "lines" and tells_of_others(self._agents[harness], found.path)
+        return Passing(self._gate, harness, row, patient=elsewhere, wait=elsewhere and not self._rests(found.path))
+
+    def _rests(self, path: Path) -> bool:
+        """Whether a file has been quiet for so long that nothing more is expected of it."""
+        return self._clock() - path.stat().st_mtime_ns // 1000 >= self._quiet_us
 
     def belongs(self, path: Path) -> tuple[str, Path] | None:
         """(harness, path) of the source that a changed path is, or is a part of (a write-ahead log, a file in a
         folder that is read with a document); None for a path that no look has shown to belong to one."""
         for harness in self._agents:
-            if (harness, log_name(path)) in self._known:
+            if (harness, log_name(path)) in self._known or self._gate.knows(harness, path):
                 return harness, path
         return self._beside.get(path) or self._beside.get(path.parent)
 
@@ -251,6 +284,10 @@ class Capture:
     def _look(self) -> None:
         """See what is in the stores now."""
         self._looks += 1
+        self._gate.refresh()
+        if self._gate.rewound:
+            self._gate.rewound = False
+            self._known.clear()
         self._where = msgspec.structs.replace(self._where, folders=self._folders())
         self.views = survey(self._where)
         self._missing.clear()
@@ -270,6 +307,8 @@ class Capture:
                 self._whole_roots += view.present
 
     def _wants(self, harness: str, found: Found, *, thorough: bool) -> bool:
+        if self._gate.keeps_out(harness, found.path):
+            return False
         known = self._lookup(harness, found.path)
         if found.reader != "lines":
             if known is None or known.authority != found.authority:
@@ -280,8 +319,11 @@ class Capture:
                 and parts.rests(self._ledger, found, known.at, self._clock())
             ):
                 return False
-            return parts.changed(parts.seen(self._ledger, found), known.at)
+            now = parts.seen(self._ledger, found)
+            return parts.changed(now, known.at) and not self._gate.rests(harness, found.path, parts.looks(now))
         at = found.at or found.path.stat()
+        if self._gate.rests(harness, found.path, linelog.looks(at)):
+            return False
         if known is None or known.problem or known.authority != found.authority:
             return True
         quiet = self._clock() - at.st_mtime_ns // 1000 >= self._quiet_us
@@ -363,6 +405,8 @@ class Capture:
 
     def _trouble(self, harness: str, found: Found, reason: str) -> None:
         key = sources.path_key(self._ledger, harness, log_name(found.path))
+        if self._gate.keeps_out(harness, found.path) or self.exclusions.looks_excluded(found.path):
+            return  # not even that it is there
         with self._ledger.transaction():
             source = sources.find(self._ledger, key)
             if source is None:

@@ -89,6 +89,7 @@ class Taking:
             changed_us=self._changed_us,
             now_us=self._now_us,
             memory=Memory(),
+            passing=self._tools.passing(source.row) if self._tools.passing else None,
         )
         if since:
             intake.resume(since, self._last_us)

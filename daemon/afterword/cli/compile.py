@@ -22,10 +22,22 @@ from afterword.domain.errors import Exit, NotSetUp, UsageError
 @click.option("--since", metavar="DATE", help="Only days from this one on.")
 @click.option("--all", "everything", is_flag=True, help="Every day again, changed or not.")
 @click.option("--dry-run", is_flag=True, help="Show what would change in the vault, write nothing.")
+@click.option(
+    "--engine",
+    type=click.Choice(["gemini", "extractive"]),
+    help="Who writes the articles this time; with --all also days the other one wrote.",
+)
 @json_option
 @config_option
 def compile_(
-    *, files: tuple[str, ...], since: str | None, everything: bool, dry_run: bool, as_json: bool, config: Config
+    *,
+    files: tuple[str, ...],
+    since: str | None,
+    everything: bool,
+    dry_run: bool,
+    engine: str | None,
+    as_json: bool,
+    config: Config,
 ) -> int:
     """Turn the days that are new or changed into three to seven linked articles each, in `knowledge/`.
 
@@ -36,12 +48,13 @@ def compile_(
     afterword compile
     afterword compile --file daily/2026-06-10.md --dry-run
     afterword compile --since 2026-06-01
+    afterword compile --engine gemini --file daily/2026-06-10.md
     """
     if config.vault is None:
         raise NotSetUp("there is no vault yet", "run `afterword init VAULT`, or `afterword up` once")
     if files and (since or everything):
         raise UsageError("--file stands alone", "leave out --since and --all")
-    asked = passes.CompileDays(files, since, everything, dry_run)
+    asked = passes.CompileDays(files, since, everything, dry_run, engine)
     done = by_daemon(config.places.state, "compile", msgspec.to_builtins(asked))
     if done is None:
         with writer(config, os.environ, "compile", telling=bars) as program, bars() as tell:

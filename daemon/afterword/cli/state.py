@@ -23,7 +23,7 @@ def status(*, as_json: bool, config: Config) -> None:
     from afterword.capture.sweep import survey
 
     with reader(config) as ledger:
-        found = ask(config, ledger, survey(where(config, os.environ, ledger)))
+        found = ask(config, os.environ, ledger, survey(where(config, os.environ, ledger)))
     if as_json:
         say_json("status", found)
         return
@@ -49,6 +49,9 @@ def status(*, as_json: bool, config: Config) -> None:
         ("last capture", found["last_capture"] or "never"),
         ("last compile", found["last_compile"] or "never"),
         ("pending", waits),
+        *([("excluded", _excluded(found["excluded"]))] if found["excluded"] else []),
+        ("written up by", _spend(found["spend"])),
+        *((("no answer" if n == 0 else ""), _failing(each)) for n, each in enumerate(found["spend"]["failing"][:3])),
         *([("in question", _vanished(found["in_question"]))] if found["in_question"] else []),
         *([("jobs", f"{found['jobs']['waiting']} waiting")] if found["jobs"]["waiting"] else []),
         *(("failed job", f"{job['name']}: {job['error']}") for job in found["jobs"]["failed"][:1]),
@@ -56,6 +59,33 @@ def status(*, as_json: bool, config: Config) -> None:
         ("semantic index", _index(found["index"])),
     ]
     table(rows)
+
+
+def _excluded(found: list[dict[str, Any]]) -> str:
+    from afterword.app.excluded import words
+
+    return "; ".join(words(found))
+
+
+def _spend(found: dict[str, Any]) -> str:
+    if found["engine"] != "gemini" and not found["ever"]["calls"]:
+        problem = f"; {found['problem']}" if found["problem"] else ""
+        return f"the extractive engine, without a model{problem}"
+    today = found["today"]
+    model = f" ({found['model']})" if found["model"] else ""
+    said = (
+        f"{found['engine']}{model}, {today['tokens']:,} of"
+        f" {found['daily_tokens']:,} tokens today in {today['calls']:,} calls, {found['ever']['tokens']:,} in all"
+    )
+    keyless = "no key in this environment" if found["engine"] == "gemini" and not found["key"] else ""
+    problem = found["problem"] or keyless
+    paused = f"; paused until {found['paused']['until']}: {found['paused']['reason']}" if found["paused"] else ""
+    return said + (f"; {problem}" if problem else "") + paused
+
+
+def _failing(found: dict[str, Any]) -> str:
+    again = f", again after {found['again']}" if found["again"] else ""
+    return f"{found['step']} of {found['subject']}: {found['reason']}{again}"
 
 
 def _vanished(paths: list[str]) -> str:
@@ -118,7 +148,9 @@ def _examine(config: Config, *, as_json: bool) -> int:
         except (AfterwordError, sqlite3.Error) as err:
             unreadable = err
         now_us = clock_from(os.environ)()
-        found = examine(Context(config, ledger, survey(where(config, os.environ, ledger)), now_us, unreadable))
+        found = examine(
+            Context(config, ledger, survey(where(config, os.environ, ledger)), now_us, unreadable, dict(os.environ))
+        )
     worst = any(finding.level == "trouble" for _, finding in found)
     if as_json:
         checks = [
@@ -212,7 +244,7 @@ def version(*, as_json: bool, config: Config) -> None:
     from importlib.metadata import version as version_of
 
     parts: dict[str, str | None] = {"python": platform.python_version(), "sqlite": sqlite3.sqlite_version}
-    for name in ("click", "google-re2", "hyperscan", "msgspec", "watchdog", "zstandard"):
+    for name in ("click", "google-genai", "google-re2", "hyperscan", "msgspec", "watchdog", "zstandard"):
         try:
             parts[name] = version_of(name)
         except PackageNotFoundError:

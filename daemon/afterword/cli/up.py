@@ -12,7 +12,9 @@ import click
 
 from afterword.app import passes, setup
 from afterword.app.config import Config, load
+from afterword.app.excluded import words as excluded_words
 from afterword.app.program import Program, machine_name, writer
+from afterword.app.spending import estimate
 from afterword.cli.commands import WATCH, imported
 from afterword.cli.output import amount, bars, command_name, config_option, json_option, note, say, say_json
 from afterword.cli.remote import by_daemon
@@ -147,15 +149,30 @@ def _welcome(program: Program, summary: dict[str, Any]) -> None:
     if not total["items"]:
         say("No history of Claude Code or Codex was found yet; it is taken in as soon as there is some.")
     say(f"Vault: {program.vault}  (open this folder in Obsidian as a vault)")
+    if program.engines.name == "gemini":
+        _tell_engine(program)
     _worries(summary)
     name = command_name()
     say(f"Try:   {name} search WORDS    {name} status    {name} doctor")
+
+
+def _tell_engine(program: Program) -> None:
+    past = estimate(program.ledger)
+    say(f"Gemini writes up from today on ({program.config.settings.gemini.model}); the past was written without it.")
+    if past.days:
+        say(
+            f"To compile {amount(past.days, 'day')} of it with Gemini too, about {past.tokens:,} tokens:"
+            f" {command_name()} backfill"
+        )
 
 
 def _worries(done: dict[str, Any]) -> None:
     """What a person should know beside the result."""
     if done["problems"]:
         note(f"{amount(done['problems'], 'file')} could not be read; `{command_name()} doctor` names them.")
+    said, hint = excluded_words(done.get("excluded", []))
+    if said:
+        note(f"{said[0].upper()}{said[1:]}: {hint}.")
     waiting = done.get("pending", {})
     if done.get("vault_problem"):
         note(f"Notes were not all written: {done['vault_problem']}. Nothing is lost, they are written later.")

@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from afterword.compile.engine import Engine
+from afterword.compile.engine import Choose, Engine, Waiting
 from afterword.compile.folding import Folding
 from afterword.compile.related import Relations
 from afterword.compile.retracting import Closed, settle
@@ -29,10 +29,13 @@ from afterword.store.ledger import articles, registers, section_edits, segments,
 from afterword.store.ledger.articles import BuildRecord
 from afterword.store.ledger.ledger import Ledger
 
-State: TypeAlias = Literal["compiled", "skipped", "failed", "unchanged"]
+State: TypeAlias = Literal["compiled", "skipped", "failed", "unchanged", "waiting"]
 
 _log = logging.getLogger(__name__)
 _RETRACTED = 60
+_FAULTS_TOLD = 6
+_SETTLED_AT_ONCE = 20
+"""So many older days are folded in together while a model still thinks about the next."""
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _EAST = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 
@@ -59,11 +62,19 @@ class Compile:
     """Compiles days. With `dry`, nothing is stored and the outcome says what would have been."""
 
     def __init__(
-        self, ledger: Ledger, redactor: Redactor, engine: Engine, *, min_words: int, meaning: Meaning | None = None
+        self,
+        ledger: Ledger,
+        redactor: Redactor,
+        engine: Engine,
+        *,
+        min_words: int,
+        meaning: Meaning | None = None,
+        choose: Choose | None = None,
     ) -> None:
+        """`choose` says who writes a day up; without it `engine` does."""
         self._ledger = ledger
         self._redactor = redactor
-        self._engine = engine
+        self._choose: Choose = choose or (lambda _day, _before: engine)
         self._min_words = min_words
         self._meaning = meaning
         self._relations = Relations()
@@ -84,10 +95,13 @@ class Compile:
         *,
         again: bool = False,
         dry: bool = False,
+        choose: Choose | None = None,
         on_progress: Callable[[int, int], None] = lambda _done, _all: None,
         stop: Callable[[], bool] = lambda: False,
     ) -> Outcome:
-        """Compile these days, oldest first; unchanged ones only with `again`.
+        """Compile these days, oldest first; unchanged ones only with `again`, and of those what an engine that costs
+        wrote stands. `choose` says for this run who writes. Where a model has not answered yet the run ends; what
+        came so far is kept.
 
         A day that fails leaves everything as it was and says why; the others go on. Where something was retracted, or
         the embedder is another, all articles are folded anew even if no day is due.
@@ -106,11 +120,22 @@ class Compile:
                 break
             on_progress(done, len(todo))
             now = sections.get(day, ())
-            if not again and not self._changed(day, now, built):
+            before = built[day][1] if day in built else None
+            changed_since = self._changed(day, now, built)
+            if not again and not changed_since:
                 results[day] = DayResult(day, "unchanged")
                 continue
             try:
-                record = self._propose(day, now, state.stored, closed)
+                engine = (choose or self._choose)(day, before.engine if before else "")
+                if engine.paid and before is not None and before.engine == engine.name and not changed_since:
+                    results[day] = DayResult(day, "unchanged")
+                    continue
+                record = self._propose(day, now, state.stored, closed, engine, before)
+            except Waiting:
+                results[day] = DayResult(day, "waiting", "the model has not answered yet")
+                if not fresh or len(older) >= _SETTLED_AT_ONCE:
+                    self._settle(state, older, results, changed, dry=dry, stop=stop)
+                break
             except AfterwordError as err:
                 _log.warning("a day could not be compiled, it stays pending", extra={"day": day})
                 results[day] = DayResult(day, "failed", err.message)
@@ -177,23 +202,32 @@ class Compile:
             results[day] = _result(day, word, records[day], before, moved)
 
     def _propose(
-        self, day: str, now: Sequence[SectionText], stored: Mapping[ArticleUid, Article], closed: Closed
+        self,
+        day: str,
+        now: Sequence[SectionText],
+        stored: Mapping[ArticleUid, Article],
+        closed: Closed,
+        engine: Engine,
+        before: BuildRecord | None,
     ) -> BuildRecord:
-        sent = tuple((section.key, self._rev(section.key)) for section in now)
-        record = BuildRecord(sent, self._hash(now), self._engine.name, "compiled")
+        edited = section_edits.revs(self._ledger)
+        sent = tuple((section.key, self._rev(section.key) + edited.get(section.key, 0)) for section in now)
+        record = BuildRecord(sent, self._hash(now), engine.name, "compiled")
         count = sum(map(_words, now))
         if count < self._min_words:
             reason = f"{count} words, fewer than {self._min_words}" if now else "nothing is left of it"
             return msgspec.structs.replace(record, state="skipped", reason=reason)
         retracted = tuple(closed.claims()[-_RETRACTED:])
         given = CompileInput(day, tuple(now), self._relations.known(now, stored), retracted)
-        kept = self._asked(given)
-        if len(kept) < MIN_PER_DAY:
-            # One repair round with the fault named; what it finds besides is taken, the rest stands.
-            fault = f"{len(kept)} articles, {MIN_PER_DAY} to {MAX_PER_DAY} are wanted"
-            more = self._asked(msgspec.structs.replace(given, fault=fault))
-            kept = more if len(more) > len(kept) else kept
+        standing: list[Proposal] = []
+        if engine.paid and before is not None and (before.engine, before.state) == (engine.name, "compiled"):
+            standing, fresh = self._standing(now, sent, before)
+            given = msgspec.structs.replace(given, sections=fresh, most=max(0, MAX_PER_DAY - len(standing)))
+        kept = self._articles(engine, given, least=MIN_PER_DAY - len(standing))
+        kept = [*standing, *kept]
         if not kept:
+            if given.sections:
+                engine.nothing(given)
             _log.warning("a day gave no article", extra={"day": day})
             return msgspec.structs.replace(record, state="skipped", reason="nothing in it stands by itself")
         if len(kept) < MIN_PER_DAY:
@@ -204,15 +238,45 @@ class Compile:
             self._redactor.document(msgspec.to_builtins(record), plain=articles.PLAIN).encode(), type=BuildRecord
         )
 
-    def _asked(self, given: CompileInput) -> list[Proposal]:
-        """What the engine proposes for a day, validated."""
+    def _articles(self, engine: Engine, given: CompileInput, least: int) -> list[Proposal]:
+        """What an engine proposes, after a second round with the fault named where it is less than wanted."""
+        if not given.sections or not given.most:
+            return []
+        kept, faulty = self._asked(engine, given)
+        if len(kept) >= least:
+            return kept
+        # One repair round with the fault named; what it finds besides is taken, the rest stands.
+        fault = f"{len(kept)} articles, {MIN_PER_DAY} to {MAX_PER_DAY} are wanted"
+        if engine.paid:
+            fault = "; ".join((fault, *faulty[:_FAULTS_TOLD]))
+        more, _ = self._asked(engine, msgspec.structs.replace(given, fault=fault))
+        return more if len(more) > len(kept) else kept
+
+    def _standing(
+        self, now: Sequence[SectionText], sent: Sequence[tuple[str, int]], before: BuildRecord
+    ) -> tuple[list[Proposal], tuple[SectionText, ...]]:
+        """What a paid engine wrote about the day and is still proved, and the sections that are new since."""
+        known = set(before.sent)
+        old: dict[str, SectionText] = {
+            section.key: section for section, as_sent in zip(now, sent, strict=True) if as_sent in known
+        }
+        proposals = []
+        for proposal in before.proposals:
+            points = tuple(claim for claim in proposal.points if claim.section in old)
+            if points:
+                proposals.append(msgspec.structs.replace(proposal, points=points))
+        standing, _ = valid(proposals, old, lambda ids: articles.item_texts(self._ledger, ids), MAX_PER_DAY)
+        return standing, tuple(section for section in now if section.key not in old)
+
+    def _asked(self, engine: Engine, given: CompileInput) -> tuple[list[Proposal], list[str]]:
+        """What the engine proposes for a day, validated, and what was left out."""
         by_key: dict[str, SectionText] = {section.key: section for section in given.sections}
         kept, faulty = valid(
-            self._engine.compile(given), by_key, lambda ids: articles.item_texts(self._ledger, ids), given.most
+            engine.compile(given), by_key, lambda ids: articles.item_texts(self._ledger, ids), given.most
         )
         for fault in faulty:
             _log.warning("left out of a day's articles", extra={"day": given.day, "fault": fault})
-        return kept
+        return kept, faulty
 
     def _sections(self) -> dict[str, tuple[SectionText, ...]]:
         """The newest sections by day, with people's edits laid over."""

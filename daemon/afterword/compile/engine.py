@@ -2,12 +2,13 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable
-from typing import Protocol
+from collections.abc import Callable, Iterable
+from typing import Protocol, TypeAlias
 
 from afterword.compile.sentences import cut, normal, plain
 from afterword.domain.articles import CompileInput, Proposal
 from afterword.domain.digest import Digest, DigestInput, Passage, Point
+from afterword.domain.errors import TransientError
 from afterword.domain.items import Kind, SaidBy
 
 MAX_TEXT = 240
@@ -24,16 +25,31 @@ MAX_ACTIONS = 6
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
+class Waiting(TransientError):
+    """A model was asked and has not answered yet: the same is to be asked again when it has. Nothing is wrong."""
+
+    kind = "waiting"
+
+
 class Engine(Protocol):
     """Writes segments and days up. Touches no file; what it returns goes through `check`."""
 
     name: str
+    paid: bool
+    """Whether every word costs: then only what is new in a day is given to it, and what it wrote stands."""
 
     def digest(self, segment: DigestInput) -> Digest:
         """The write-up of one segment."""
 
     def compile(self, day: CompileInput) -> list[Proposal]:
         """The articles of one day, as data; they go through `validate.valid`."""
+
+    def nothing(self, day: CompileInput) -> None:
+        """Told that not one article of a day stands after both rounds. What it raises keeps the day pending."""
+
+
+Choose: TypeAlias = Callable[[str, str], Engine]
+"""(day, name of the engine that wrote it before or nothing) → who writes it now."""
 
 
 def check(digest: Digest, segment: DigestInput) -> Digest:

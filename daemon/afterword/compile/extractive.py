@@ -52,6 +52,7 @@ class Extractive:
     """The engine used when there is no key."""
 
     name = "extractive"
+    paid = False
 
     def digest(self, segment: DigestInput) -> Digest:
         """The write-up of one segment, in the conversation's own sentences."""
@@ -75,6 +76,9 @@ class Extractive:
     def compile(self, day: CompileInput) -> list[Proposal]:
         """The articles of one day, in the conversations' own sentences."""
         return proposals(day)
+
+    def nothing(self, day: CompileInput) -> None:
+        """A day may have nothing in it that stands by itself."""
 
 
 @dataclass(slots=True)

@@ -7,9 +7,10 @@ from collections.abc import Callable, Collection
 
 import msgspec
 
-from afterword.compile.engine import Engine, check
+from afterword.compile.engine import Choose, Engine, Waiting, check
 from afterword.domain.clock import Zones
 from afterword.domain.digest import DigestInput, Passage
+from afterword.domain.errors import AfterwordError
 from afterword.domain.ids import SegmentKey
 from afterword.domain.items import Kind
 from afterword.domain.segments import Segment, cut
@@ -32,11 +33,20 @@ class Flush:
     """Writes sessions up, segment by segment; one transaction a session."""
 
     def __init__(
-        self, ledger: Ledger, redactor: Redactor, engine: Engine, zones: Zones, *, gap_us: int, settle_us: int
+        self,
+        ledger: Ledger,
+        redactor: Redactor,
+        engine: Engine,
+        zones: Zones,
+        *,
+        gap_us: int,
+        settle_us: int,
+        choose: Choose | None = None,
     ) -> None:
+        """`choose` says who writes a day's segments up; without it `engine` does."""
         self._ledger = ledger
         self._redactor = redactor
-        self._engine = engine
+        self._choose: Choose = choose or (lambda _day, _before: engine)
         self._zones = zones
         self._gap_us = gap_us
         self._settle_us = settle_us
@@ -44,6 +54,8 @@ class Flush:
         self._again_us = min(_AGAIN_MAX_US, settle_us // 2)
         self._looked_at: dict[int, tuple[int, int]] = {}
         self._failed: dict[int, int] = {}
+        self._waiting: set[int] = set()
+        """Sessions about which a model was asked, that has not answered yet."""
 
     def run(
         self,
@@ -70,7 +82,13 @@ class Flush:
             return settle_us == 0 or now_us - found.changed_us >= settle_us or found.row in ended
 
         dirty = segments.dirty_sessions(self._ledger)
-        todo = [d for d in dirty if self._failed.get(d.row, 0) <= now_us and (settled(d) or self._due_us(d) <= now_us)]
+        todo = [
+            found
+            for found in dirty
+            if found.row not in self._waiting
+            and self._failed.get(found.row, 0) <= now_us
+            and (settled(found) or self._due_us(found) <= now_us)
+        ]
         made = 0
         for done, session in enumerate(todo):
             if stop():
@@ -81,6 +99,12 @@ class Flush:
                 self._failed.pop(session.row, None)
             except (sqlite3.Error, OSError):
                 raise
+            except Waiting:
+                self._waiting.add(session.row)
+                continue
+            except AfterwordError as err:
+                _log.warning("a session could not be written up, it is tried again later: %s", err.message)
+                self._failed[session.row] = now_us + _FAILED_AGAIN_US
             except Exception:  # noqa: BLE001  # one session that cannot be written up must not keep the others from it
                 _log.exception("a session could not be written up, it is tried again later")
                 self._failed[session.row] = now_us + _FAILED_AGAIN_US
@@ -88,9 +112,23 @@ class Flush:
         on_progress(len(todo), len(todo))
         return made
 
+    def answered(self) -> None:
+        """A model answered: the sessions that wait for one are due again."""
+        self._waiting.clear()
+
+    def held_up(self) -> int:
+        """How many sessions could not be written up and wait for another try: nothing is to wait for those."""
+        return sum(found.row in self._failed for found in segments.dirty_sessions(self._ledger))
+
+    @property
+    def waits(self) -> bool:
+        """Whether a session waits for a model."""
+        return bool(self._waiting)
+
     def next_due_us(self) -> int | None:
-        """When the next session is to be looked at; None when none waits."""
-        return min(map(self._due_us, segments.dirty_sessions(self._ledger)), default=None)
+        """When the next session is to be looked at; None when none is, or all wait for a model."""
+        dirty = [found for found in segments.dirty_sessions(self._ledger) if found.row not in self._waiting]
+        return min(map(self._due_us, dirty), default=None)
 
     def _due_us(self, dirty: Dirty) -> int:
         """When a session is to be looked at: settled, or changed a while after the last look."""
@@ -124,12 +162,19 @@ class Flush:
         reported = segments.reports(self._ledger, session)
         # The engine may take its time: it runs before the transaction, not in it.
         written = []
+        waiting: Waiting | None = None
         for segment in cuts if settled else cuts[:-1]:
             if segment.written:
                 members = [by_id[member.item] for member in segment.members]
-                record = self._digest(session, segment, members, _within(segment, reported))
+                try:
+                    record = self._digest(session, segment, members, _within(segment, reported))
+                except Waiting as err:
+                    waiting = err  # the others are asked about meanwhile
+                    continue
                 if record:
                     written.append((segment, record, members))
+        if waiting is not None:
+            raise waiting
         made = 0
         with self._ledger.transaction():
             for segment, record, members in written:
@@ -157,7 +202,9 @@ class Flush:
             passages=tuple(map(self._passage, live)),
             reports=tuple(map(self._passage, reported)),
         )
-        return DigestRecord(session.id, made_of, self._engine.name, check(self._engine.digest(source), source))
+        before = old.read(DigestRecord).engine if old else ""
+        engine = self._choose(self._zones.day(segment.start_us), before)
+        return DigestRecord(session.id, made_of, engine.name, check(engine.digest(source), source))
 
     def _store(self, session: sessions.Session, segment: Segment, record: DigestRecord, entries: list[Entry]) -> bool:
         """Store a digest and its section; whether the section says something new."""

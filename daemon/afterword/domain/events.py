@@ -325,6 +325,13 @@ class Decoder(Agent, Protocol):
         """The session the file is in at this state; before any line said so, what the file's name says."""
 
 
+class SideLogs(Decoder, Protocol):
+    """A decoder some of whose logs tell of sessions that have files of their own elsewhere."""
+
+    def tells_of_others(self, path: Path) -> bool:
+        """Whether this file is one of them: what a session is left out by is said in its own file."""
+
+
 class Assembler(Decoder, Protocol):
     """A decoder whose messages are spread over lines, or whose lines are out of order: it decodes units of lines.
 

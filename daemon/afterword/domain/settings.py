@@ -84,6 +84,9 @@ class Capture(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How often all stores are looked at, whatever the watcher says."""
     document_max: str = "256M"
     """A document (a transcript that is one file rewritten whole) over this is named and not read."""
+    exclude_projects: tuple[str, ...] = ()
+    """Projects whose sessions are left out: folders (`~/clients/*`) or names (`secret-*`). `.afterwordignore` in a
+    folder does the same for it."""
     copy_max: str = "1G"
     """A database whose write-ahead log its writer left behind is copied up to this; over it only what is in the
     main file is read."""
@@ -127,6 +130,36 @@ class Compile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How often the running daemon compiles what is new or changed besides, today too: 1m, 1h. "off": only at `at`."""
     min_words: int = 60
     """A day whose digests have fewer words is skipped."""
+    engine: Annotated[str, msgspec.Meta(pattern="^(auto|gemini|extractive)$")] = "auto"
+    """Who writes up from now on: gemini, extractive (no key, no network), or auto: gemini where there is a key."""
+    keep_builds: Annotated[int, msgspec.Meta(ge=0)] = 30
+    """For how many days what a model was asked and what it answered is kept, redacted."""
+
+
+class Gemini(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """[gemini]"""
+
+    model: str = "gemini-3.8-flash"
+    """The model that writes up; a specific version."""
+    base_url: str = ""
+    """Another address that speaks the same protocol, such as a proxy of the company's."""
+    key_file: str = ""
+    """A file with the key alone, readable by its owner alone; `gemini.key` beside config.toml when empty. The variables
+    GEMINI_API_KEY and GOOGLE_API_KEY come first."""
+    vertex: bool = False
+    """Whether to go through Google Cloud, with its application credentials, instead of a key."""
+    project: str = ""
+    """With `vertex`: the Google Cloud project."""
+    location: str = ""
+    """With `vertex`: the region, such as europe-west4."""
+    daily_tokens: Annotated[int, msgspec.Meta(ge=0)] = 1_000_000
+    """No call is made that could bring a day's tokens over this."""
+    beyond: Annotated[str, msgspec.Meta(pattern="^(wait|extractive)$")] = "wait"
+    """When the day's tokens are spent: wait for the next day, or go on with the extractive engine."""
+    deadline: str = "2m"
+    """How long one answer may take in all."""
+    prompt_max: str = "96K"
+    """What is longer is asked for in parts."""
 
 
 class Door(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -146,4 +179,5 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     compile: Compile = Compile()
     redact: Redact = Redact()
     index: Index = Index()
+    gemini: Gemini = Gemini()
     door: Door = Door()

@@ -18,6 +18,7 @@ from afterword.index.embedder import Matrix
 from afterword.index.standing import FILE, DocumentKind
 from afterword.index.terms import numbers
 from afterword.store import faults
+from afterword.store.privacy import private_file
 
 _VERSION = 1
 _SCHEMA = """
@@ -308,8 +309,7 @@ def open_writer(folder: Path, ledger_id: str) -> Manifest:
 
 
 def _opened(path: Path, ledger_id: str) -> sqlite3.Connection:
-    db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-    path.chmod(0o600)
+    db = sqlite3.connect(private_file(path), isolation_level=None, check_same_thread=False)
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA synchronous = NORMAL")
     db.execute("PRAGMA secure_delete = ON")

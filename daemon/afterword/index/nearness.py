@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from afterword.store.privacy import private_file
+
 if TYPE_CHECKING:
     # numpy is loaded when something is compared: every command that writes makes one of these.
     from afterword.index.embedder import Embedder, Matrix
@@ -122,13 +124,12 @@ def known(text: str) -> bool:
 
 
 def _open(path: Path) -> sqlite3.Connection:
-    db = sqlite3.connect(path, timeout=5)
+    db = sqlite3.connect(private_file(path), timeout=5)
     try:
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA secure_delete = ON")
         db.execute("CREATE TABLE IF NOT EXISTS vector (hash BLOB PRIMARY KEY, half BLOB NOT NULL) WITHOUT ROWID")
         db.execute("SELECT count(*) FROM vector").fetchone()
-        path.chmod(0o600)
     except BaseException:
         db.close()
         raise

@@ -58,6 +58,11 @@ EXITS: Final[tuple[Exit, ...]] = (
     ),
     Exit("merge-vectors", "numbers", ("afterword.index.nearness",), "hashes of redacted texts, and their vectors"),
     Exit("database-copy", "unlinked", ("afterword.capture.database",), "a database whose log has no index, to be read"),
+    # Bytes of the ledger as they are, and of the file they come from: every text in them was redacted before.
+    Exit("backup", "redacted", ("afterword.store.backup_file",), "a copy of the ledger, packed"),
+    Exit("restore", "redacted", ("afterword.app.backing",), "a backup of the ledger, put in its place"),
+    Exit("share", "redacted", ("afterword.app.share",), "a session for somebody else, as a page or Markdown"),
+    Exit("private-file", "numbers", ("afterword.store.privacy",), "an empty file, for a database to be made in"),
     Exit("lock", "numbers", ("afterword.store.lock",), "the owner's process number and command"),
     Exit("door-card", "numbers", ("afterword.store.doorfile",), "the door's port, process number and token"),
     # The one row of foreign words without redaction: the hook knows no rules and must be quick. A spool file holds four
@@ -84,6 +89,7 @@ EXITS: Final[tuple[Exit, ...]] = (
         "paths of ours in a unit for the service manager",
     ),
     Exit("opener", "redacted", ("afterword.cli.open",), "an obsidian:// address given to the system's opener"),
+    Exit("model-request", "redacted", ("afterword.compile.gemini",), "what a model is asked, sent over the network"),
     Exit("terminal", "redacted", ("afterword.cli",), "results and messages for a person"),
     Exit("json-output", "redacted", ("afterword.cli",), "results for a script"),
     Exit("log", "redacted", ("afterword.redact.logs",), "log records, with tracebacks and extra values"),

@@ -58,6 +58,10 @@ class Desk:
         self._seen = now
         return worked or fresh
 
+    def answered(self) -> None:
+        """A model answered: jobs that wait for one go on."""
+        self._runner.answered()
+
     def alive(self) -> None:
         """A sign of life in the midst of a long step."""
         self._notifier.alive()

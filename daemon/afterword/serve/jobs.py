@@ -12,6 +12,7 @@ import msgspec
 from afterword.app import passes
 from afterword.app.passes import Tell
 from afterword.app.program import Program
+from afterword.compile.engine import Waiting
 from afterword.domain.errors import AfterwordError, Exit, UsageError
 from afterword.store.ledger import jobs
 from afterword.store.ledger.jobs import Job
@@ -107,6 +108,12 @@ class Runner:
         self._clock = program.clock
         self._lines = lines
         self._stop = stop
+        self._parked: set[str] = set()
+        """Jobs that wait for a model."""
+
+    def answered(self) -> None:
+        """A model answered: the jobs that wait for one have their turn again."""
+        self._parked.clear()
 
     def recover(self) -> None:
         """Queue again what a killed daemon was at, or say that it was cut off."""
@@ -119,7 +126,7 @@ class Runner:
 
     def step(self) -> bool:
         """Do the next queued job, if there is one."""
-        job = jobs.first_queued(self._ledger)
+        job = jobs.first_queued(self._ledger, self._parked)
         if job is None or self._stop():
             return False
         jobs.begin(self._ledger, job, self._clock())
@@ -127,6 +134,10 @@ class Runner:
         try:
             arguments = checked(job.name, msgspec.json.decode(job.arguments.encode()))
             result = JOBS[job.name].run(self._program, arguments, self._teller(job), self._stop)
+        except Waiting:
+            # Nothing else waits for the model: the job is begun again when it has answered, and what came is kept.
+            jobs.put_back(self._ledger, job, counts=False)
+            self._parked.add(job.id)
         except AfterwordError as err:
             self._fail(job, {"kind": err.kind, "message": err.message, "hint": err.hint, "code": int(err.code)})
         except (OSError, sqlite3.Error) as err:

@@ -65,9 +65,14 @@ class Daemon:
         self._vault_folders: frozenset[Path] = frozenset()
         self._vault_due = float("inf")
         """When the vault is looked at because somebody saved a note in it."""
+        self._answered = threading.Event()
+        """Set by another thread: a model answered."""
+        self._model_waits = ""
+        """What waits for a model: days, those of a compile by `compile.every`, or nothing."""
         self._look_soon = False
         self._looked = self._look_took = 0.0
         self._desk = Desk(program, os.environ, self._watcher.wake, self._asked)
+        program.begin_in_background(self._model_answered)
 
     def stop(self, _signal: int = 0, _frame: FrameType | None = None) -> None:
         """Finish the transaction at hand and leave; also the handler of SIGTERM and SIGINT."""
@@ -100,6 +105,10 @@ class Daemon:
                 if self._loaded.is_set():
                     self._loaded.clear()
                     self._indexing = True
+                if self._answered.is_set():
+                    self._answered.clear()
+                    self._guard(self._take_answers)
+                    next_write_up = 0.0
                 if self._captured:
                     self._captured = False
                     next_write_up = 0.0
@@ -230,10 +239,27 @@ class Daemon:
         self._days_left = False  # what breaks is not tried again at once
         done = self._program.tend(today=today, stop=self._between)
         self._days_left = done.more
+        self._model_waits = ("often" if today else "nightly") if done.waits else ""
         if done.files:
             self._on_event("articles brought up to date")
         self._program.ready.sync()
         return done.files > 0
+
+    def _take_answers(self) -> bool:
+        """What waited for a model goes on."""
+        if not self._program.take_answers():
+            return False
+        self._desk.answered()
+        if self._model_waits == "often":
+            self._next_compile = 0.0
+        self._days_left |= bool(self._model_waits)
+        self._model_waits = ""
+        return True
+
+    def _model_answered(self) -> None:
+        """Called by another thread."""
+        self._answered.set()
+        self._watcher.wake()
 
     def _write_up(self) -> bool:
         made, appended = self._program.write_up(patient=True, stop=self._asked)

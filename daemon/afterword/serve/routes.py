@@ -76,7 +76,7 @@ def ping(_room: Room, _asked: Nothing) -> Answer:
 
 def status(room: Room, _asked: Nothing) -> Answer:
     with closing(room.ledger()) as ledger:
-        return status_of(room.config, ledger, survey(where(room.config, room.env, ledger)))
+        return status_of(room.config, room.env, ledger, survey(where(room.config, room.env, ledger)))
 
 
 def search(room: Room, asked: Question) -> Answer:

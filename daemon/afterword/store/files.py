@@ -7,11 +7,21 @@ from pathlib import Path
 
 from afterword.domain.errors import UserError
 from afterword.store import faults
+from afterword.store.privacy import OTHERS
 
 
 def private_folder(path: Path) -> Path:
-    """Make a folder only its owner can enter (0700), with its parents."""
-    path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    """Make a folder only its owner can enter (0700), with its parents, whatever the umask."""
+    missing = []
+    at = path
+    while not at.exists():
+        missing.append(at)
+        at = at.parent
+    for each in reversed(missing):
+        # One by one: with `parents=True` those in between would get the modes of the day.
+        with contextlib.suppress(FileExistsError):
+            each.mkdir(mode=0o700)
+    path.mkdir(exist_ok=True)
     return path
 
 
@@ -24,14 +34,16 @@ def sync_folder(path: Path) -> None:
         os.close(fd)
 
 
-def replace(path: Path, data: bytes, mode: int = 0o600) -> None:
+def replace(path: Path, data: bytes, mode: int = 0o600, *, keep: bool = True) -> None:
     """Replace a file whole: after a crash there is the old one or the new one, never a part.
 
-    The mode of an existing file is kept. Symlinks are resolved first, so that the link stays a link.
+    The mode of an existing file is kept, unless `keep` says otherwise; others get nothing of a new one. Symlinks are
+    resolved first, so that the link stays a link.
     """
     path = path.resolve()
+    mode &= ~OTHERS
     with contextlib.suppress(FileNotFoundError):
-        mode = path.stat().st_mode & 0o7777
+        mode = path.stat().st_mode & 0o7777 if keep else mode
     temporary = _beside(path, data, mode)
     try:
         faults.hit("atomic.rename")
@@ -42,9 +54,9 @@ def replace(path: Path, data: bytes, mode: int = 0o600) -> None:
     sync_folder(path.parent)
 
 
-def create(path: Path, data: bytes, mode: int = 0o644) -> bool:
+def create(path: Path, data: bytes, mode: int = 0o600) -> bool:
     """Make a new file whole; False when there is one already. After a crash there is all of it or nothing."""
-    temporary = _beside(path, data, mode)
+    temporary = _beside(path, data, mode & ~OTHERS)
     try:
         faults.hit("atomic.rename")
         os.link(temporary, path)
@@ -121,9 +133,9 @@ def _write_all(fd: int, data: bytes) -> None:
 
 
 def append(path: Path, data: bytes) -> None:
-    """Append with one `O_APPEND` write and sync; nobody's concurrent bytes can be lost. Creates the file (0644)."""
+    """Append with one `O_APPEND` write and sync; nobody's concurrent bytes can be lost. Creates the file (0600)."""
     fresh = not path.exists()
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     try:
         faults.hit("note.append")
         if faults.armed("note.half"):

@@ -17,6 +17,7 @@ from unicodedata import category, normalize
 from afterword.domain.items import PROSE_KINDS
 from afterword.store import faults
 from afterword.store.ledger.ledger import Ledger, unpack
+from afterword.store.privacy import private_file
 
 FILE = "text-0.db"
 VERSION = 2
@@ -135,8 +136,7 @@ class FullText:
                 raise sqlite3.DatabaseError(said)
 
     def _open(self) -> sqlite3.Connection:
-        db = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
-        self._path.chmod(0o600)
+        db = sqlite3.connect(private_file(self._path), isolation_level=None, check_same_thread=False)
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = NORMAL")
         db.execute("PRAGMA cache_size = -32768")

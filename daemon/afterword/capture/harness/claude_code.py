@@ -321,9 +321,11 @@ class _Reading(Struct):
         record, state = self.record, self.state
         facts = Facts(self.session)
         changes: dict[str, str | int] = {}
-        if record.cwd and not known.cwd:
-            known.cwd = True
-            changes["cwd"] = record.cwd
+        if record.cwd:
+            at = self.fingerprint(record.cwd)
+            if at != known.at:
+                known.cwd, known.at = True, at
+                changes["cwd"] = record.cwd
         if record.git_branch:
             branch = self.fingerprint(record.git_branch)
             if branch != known.branch:

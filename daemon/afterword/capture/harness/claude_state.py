@@ -22,6 +22,8 @@ class Seen(Struct):
 
     told: bool = False
     cwd: bool = False
+    at: str = ""
+    """Fingerprint of the folder it is in now."""
     started: bool = False
     branch: str = ""
     model: str = ""

@@ -91,6 +91,11 @@ def sources(root: Path) -> Iterator[Found]:
             yield stores.line_log(entry)
 
 
+def tells_of_others(path: Path) -> bool:
+    """Whether this is the log or the index, whose sessions have rollouts of their own."""
+    return path.name in (_INDEX, _LOG)
+
+
 def start(path: Path) -> State:
     """The state before the first line of a rollout or of the index."""
     stem = path.name.removesuffix(".zst").removesuffix(".jsonl").removesuffix(".json")

@@ -117,6 +117,34 @@ class Packed:
         return self._reading.pos >= UNPACKED_MAX
 
 
+class Clipped:
+    """A log as if it ended at a byte; `found` is that of the whole."""
+
+    def __init__(self, content: Content, end: int) -> None:
+        self._content = content
+        self._end = end
+        self._pos = 0
+        self.found = content.found
+
+    def pread(self, size: int, pos: int) -> bytes:
+        return self._content.pread(max(0, min(size, self._end - pos)), pos)
+
+    def seek(self, pos: int) -> None:
+        self._pos = pos
+        self._content.seek(pos)
+
+    def read(self, size: int) -> bytes:
+        data = self._content.read(max(0, min(size, self._end - self._pos)))
+        self._pos += len(data)
+        return data
+
+    def holds(self, size: int) -> bool:
+        return self._content.holds(size)
+
+    def cut(self) -> bool:
+        return False
+
+
 class _Raw:
     """The container's bytes from its start, whatever else reads the descriptor."""
 

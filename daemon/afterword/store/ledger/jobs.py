@@ -1,6 +1,7 @@
 """Rows of the `job` table: what callers asked the running daemon for, and what became of it."""
 
 import secrets
+from collections.abc import Collection
 from typing import Final, Literal, TypeAlias
 
 import msgspec
@@ -61,9 +62,10 @@ def get(ledger: Ledger, its_id: str) -> Job | None:
     return _one(ledger, "id = ?", its_id)
 
 
-def first_queued(ledger: Ledger) -> Job | None:
-    """The job whose turn it is."""
-    return _one(ledger, "state = 'queued' ORDER BY row LIMIT 1")
+def first_queued(ledger: Ledger, but: Collection[str] = ()) -> Job | None:
+    """The job whose turn it is, of all `but` these."""
+    others = f"state = 'queued' AND id NOT IN ({', '.join('?' * len(but))})"
+    return _one(ledger, f"{others} ORDER BY row LIMIT 1", *but)
 
 
 def running(ledger: Ledger) -> list[Job]:

@@ -20,7 +20,7 @@ from afterword.domain.slugs import slug
 from afterword.redact.redactor import Redactor
 from afterword.redact.text import Redacted, stored
 from afterword.store import faults
-from afterword.store.ledger import articles, drift, masked, segments, sessions
+from afterword.store.ledger import articles, drift, masked, model_calls, segments, sessions
 from afterword.store.ledger.ledger import Ledger, RecordKind, pack, unpack
 
 VERSION: Final = "rules_version"
@@ -54,6 +54,7 @@ COLUMNS: Final[dict[str, Holds]] = {
     **dict.fromkeys(("drift.record_type", "session.native", "session.facts"), "text"),
     **dict.fromkeys(("item.path", "item.text", "register.value", "article_file.fields"), "text"),
     **dict.fromkeys(("job.arguments", "job.progress", "job.result", "job.error"), "text"),
+    **dict.fromkeys(("model_call.request", "model_call.reply", "model_call.reason"), "text"),
     # Texts on their way: gone when the note, the file or the full text has them.
     **dict.fromkeys(("append.bytes", "append.sections", "text_pending.old", "article_file.plan"), "passing"),
     # Ids, hashes, states, slugs and names of ours, and paths in the vault, which name files that are there.
@@ -65,6 +66,10 @@ COLUMNS: Final[dict[str, Holds]] = {
     **dict.fromkeys(("article_file.made", "article_file.parts", "article_file.state", "other_file.path"), "ours"),
     **dict.fromkeys(("other_file.uid", "build_logged.day"), "ours"),
     **dict.fromkeys(("told.key", "told.prints", "placed.print", "went_on.key", "went_on.next"), "ours"),
+    **dict.fromkeys(("left_out.session", "left_out_folder.folder", "backup.path", "backup.sha256"), "ours"),
+    "backup.origin": "ours",
+    **dict.fromkeys(("model_call.key", "model_call.step", "model_call.subject", "model_call.model"), "ours"),
+    **dict.fromkeys(("model_call.state", "model_call.why", "model_call.day"), "ours"),
 }
 """Every column that is no number, and what it holds; a test holds the schema against it."""
 
@@ -113,6 +118,7 @@ class Rescrub:
             self._registers,
             self._sources,
             self._jobs,
+            self._calls,
             self._small,
         )
         found = ledger.meta(_PROGRESS)
@@ -275,6 +281,18 @@ class Rescrub:
                 self._db.execute(
                     "UPDATE job SET arguments = ?, progress = ?, result = ?, error = ? WHERE row = ?", (*clean, row)
                 )
+                self.at.changed += 1
+        return rows[-1][0] if rows else None
+
+    def _calls(self, after: int) -> int | None:
+        rows = self._batch(
+            "SELECT row, request, request_packed, reply, reply_packed, reason FROM model_call WHERE row > ?", after
+        )
+        for row, request, request_packed, reply, reply_packed, reason in rows:
+            asked, said = unpack(request, request_packed), unpack(reply, reply_packed)
+            clean = self._redactor.redact(asked), model_calls.clean(self._redactor, said), self._redactor.redact(reason)
+            if clean != (asked, said, reason):
+                model_calls.rewrite(self._ledger, row, *clean)
                 self.at.changed += 1
         return rows[-1][0] if rows else None
 

@@ -337,6 +337,60 @@ def _eighth(db: sqlite3.Connection) -> None:
     _run(db, _V8)
 
 
+_V12 = """
+-- What a paid model was asked and what it answered. key names the question, subject the day or segment it was about.
+-- state: asked, answered, failed. Tokens are those the server counted, or (estimated = 1) at most what the call costs,
+-- until they are known. day: the local day the tokens count for. again_us: not before then. The two texts are packed,
+-- and emptied after a while.
+CREATE TABLE model_call (
+  row INTEGER PRIMARY KEY,
+  key TEXT NOT NULL,
+  step TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  model TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  state TEXT NOT NULL,
+  why TEXT NOT NULL DEFAULT '',
+  reason TEXT NOT NULL DEFAULT '',
+  tokens_in INTEGER NOT NULL,
+  tokens_out INTEGER NOT NULL,
+  estimated INTEGER NOT NULL DEFAULT 1,
+  day TEXT NOT NULL,
+  at_us INTEGER NOT NULL,
+  took_ms INTEGER NOT NULL DEFAULT 0,
+  again_us INTEGER NOT NULL DEFAULT 0,
+  request BLOB NOT NULL DEFAULT x'', request_packed INTEGER NOT NULL DEFAULT 0,
+  reply BLOB NOT NULL DEFAULT x'', reply_packed INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX model_call_key ON model_call (key);
+CREATE INDEX model_call_subject ON model_call (step, subject);
+CREATE INDEX model_call_day ON model_call (day);
+"""
+
+
+def _twelfth(db: sqlite3.Connection) -> None:
+    _run(db, _V12)
+
+
+_V10 = """
+-- Sessions that are left out (keyed hash of harness and native id), and the sources that were read past lines of them:
+-- those are read again when the session is let in.
+CREATE TABLE left_out (session BLOB NOT NULL, source INTEGER NOT NULL, PRIMARY KEY (session, source)) WITHOUT ROWID;
+
+-- Folders that an ignore file left out when they were last there, as keyed hashes.
+CREATE TABLE left_out_folder (folder BLOB PRIMARY KEY) WITHOUT ROWID;
+
+-- Copies of this ledger that we made, where they were put (redacted), and the hash of their bytes.
+CREATE TABLE backup (
+  path TEXT PRIMARY KEY, made_us INTEGER NOT NULL, bytes INTEGER NOT NULL, sha256 TEXT NOT NULL, origin TEXT NOT NULL
+) WITHOUT ROWID;
+"""
+
+
+def _tenth(db: sqlite3.Connection) -> None:
+    _run(db, _V10)
+
+
 _V11 = """
 -- What each revision of a section said when it was written: keyed hashes of its texts, one after the other.
 CREATE TABLE told (key TEXT NOT NULL, rev INTEGER NOT NULL, prints BLOB NOT NULL, PRIMARY KEY (key, rev)) WITHOUT ROWID;
@@ -358,7 +412,7 @@ def _eleventh(db: sqlite3.Connection) -> None:
 
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     _first, _second, _third, _fourth, _fifth, _sixth, _seventh,
-    _eighth, _eleventh,
+    _eighth, _twelfth, _tenth, _eleventh,
 )  # fmt: skip
 
 

@@ -147,6 +147,15 @@ def folders(ledger: Ledger, limit: int) -> list[tuple[str, str]]:
     return [(cwd, project_of(root or cwd)) for cwd, root in rows]
 
 
+def places(ledger: Ledger) -> list[tuple[SessionFacts, int]]:
+    """Where sessions were held (cwd, root and folder alone), and how many in each place."""
+    rows = ledger.db.execute(
+        "SELECT coalesce(json_extract(facts, '$.cwd'), ''), coalesce(json_extract(facts, '$.root'), ''),"
+        " coalesce(json_extract(facts, '$.folder'), ''), count(*) FROM session GROUP BY 1, 2, 3"
+    )
+    return [(SessionFacts(cwd=cwd, root=root, folder=folder), count) for cwd, root, folder, count in rows]
+
+
 def worked_in(ledger: Ledger) -> list[str]:
     """Every folder that sessions were held in, by name."""
     rows = ledger.db.execute(
