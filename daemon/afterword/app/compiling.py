@@ -25,7 +25,7 @@ from afterword.store.article_notes import ArticleNotes
 from afterword.store.knowledge_pages import KnowledgePages
 from afterword.store.ledger import article_files, articles
 from afterword.store.ledger.ledger import Ledger
-from afterword.store.notes import may_write
+from afterword.store.vault_card import may_write
 
 if TYPE_CHECKING:
     from afterword.index.nearness import Nearness

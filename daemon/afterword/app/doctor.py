@@ -23,7 +23,7 @@ from afterword.index.standing import SIGNATURES, standing
 from afterword.store import fulltext, privacy
 from afterword.store.ledger import drift, masked, model_calls, rescrub, sources, views
 from afterword.store.ledger.ledger import Ledger
-from afterword.store.notes import card_problem, may_write, read_card
+from afterword.store.vault_card import card_problem, may_write, read_card
 
 Level: TypeAlias = Literal["ok", "note", "trouble"]
 

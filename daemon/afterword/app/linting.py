@@ -18,7 +18,7 @@ from afterword.domain.errors import NotSetUp
 from afterword.store.ledger import article_files, articles
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.matter import read_matter
-from afterword.store.notes import read_card
+from afterword.store.vault_card import read_card
 
 MAX_BYTES: Final = 64 * 1024
 _LINK = re.compile(r"(?<!\\)\[\[([^\]|#\n]*)(?:#([^\]|\n]*))?(?:\|[^\]\n]*)?\]\]")

@@ -9,7 +9,7 @@ from afterword.app import excluded
 from afterword.compile.engine import Waiting
 from afterword.domain.errors import UsageError
 from afterword.store.ledger.views import counts, pending
-from afterword.store.notes import card_problem, may_write, read_card
+from afterword.store.vault_card import card_problem, may_write, read_card
 
 if TYPE_CHECKING:
     from afterword.app.compiling import Compiled

@@ -32,7 +32,8 @@ from afterword.store.fulltext import FullText
 from afterword.store.ledger import backups, views
 from afterword.store.ledger.ledger import Ledger, open_writer
 from afterword.store.lock import writer_lock
-from afterword.store.notes import DailyNotes, may_write, read_card
+from afterword.store.notes import DailyNotes
+from afterword.store.vault_card import may_write, read_card
 
 if TYPE_CHECKING:
     from afterword.app.passes import Tell

@@ -12,7 +12,7 @@ from afterword.store import faults
 from afterword.store.ledger import told
 from afterword.store.ledger.rescrub import Rescrub, owed
 from afterword.store.masking import mask_vault
-from afterword.store.notes import may_write
+from afterword.store.vault_card import may_write
 
 if TYPE_CHECKING:
     from afterword.app.passes import Tell

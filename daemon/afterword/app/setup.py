@@ -21,7 +21,7 @@ from afterword.redact.redactor import Redactor
 from afterword.store import files
 from afterword.store.ledger import articles, registers
 from afterword.store.ledger.ledger import Ledger, RecordKind, open_reader
-from afterword.store.notes import CARD, VaultCard, read_card
+from afterword.store.vault_card import CARD, VaultCard, read_card
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -16,7 +16,7 @@ from afterword.app.vault_plan import PENDING, Step
 from afterword.domain.errors import UserError
 from afterword.domain.obsidian_settings import Added, parse, without, written
 from afterword.store import faults, files
-from afterword.store.notes import CARD, VaultCard, read_card
+from afterword.store.vault_card import CARD, VaultCard, read_card
 
 _FOLDER: Final = "vaults"
 _FILE: Final = "manifest.json"

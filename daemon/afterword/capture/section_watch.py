@@ -19,7 +19,7 @@ from afterword.redact.redactor import Redactor
 from afterword.store.day_files import day_notes
 from afterword.store.ledger import section_edits, segments, told
 from afterword.store.ledger.ledger import Ledger
-from afterword.store.notes import may_write
+from afterword.store.vault_card import may_write
 
 if TYPE_CHECKING:
     from afterword.domain.ids import SegmentKey

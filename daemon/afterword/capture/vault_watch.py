@@ -23,7 +23,7 @@ from afterword.store.ledger import article_files, articles
 from afterword.store.ledger.article_files import ArticleFile, Stat
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.matter import read_matter
-from afterword.store.notes import may_write
+from afterword.store.vault_card import may_write
 
 _PAGES: Final = frozenset({"index.md", "log.md"})
 _STATUSES: Final[dict[str, Status]] = {"active": "active", "stale": "stale", "retracted": "retracted", "draft": "draft"}

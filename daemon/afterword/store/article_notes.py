@@ -24,7 +24,7 @@ from afterword.store.ledger import article_files, articles
 from afterword.store.ledger.article_files import UNSEEN, ArticleFile, Planned, Stat
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.matter import read_matter
-from afterword.store.notes import may_write, read_card
+from afterword.store.vault_card import may_write, read_card
 
 FOLDERS = {"concept": "concepts", "connection": "connections"}
 _SHOWN = frozenset({"active", "stale", "draft", "retracted"})

@@ -16,7 +16,7 @@ from afterword.store.article_notes import ArticleNotes
 from afterword.store.article_text import Target
 from afterword.store.ledger import article_files, articles
 from afterword.store.ledger.ledger import Ledger
-from afterword.store.notes import may_write
+from afterword.store.vault_card import may_write
 
 _BEGIN: Final = b"%% afterword index %%"
 _END: Final = b"%% /afterword index %%"

@@ -16,7 +16,7 @@ from afterword.redact.exits import leave
 from afterword.redact.redactor import Redactor
 from afterword.store import faults, files
 from afterword.store.day_files import day_notes
-from afterword.store.notes import read_card
+from afterword.store.vault_card import read_card
 
 _POINT: Final = re.compile(
     rb"( {0,3}(?:[-*+][ \t]+(?:\[.\][ \t]+)?|\*\*Context(?::\*\*|\*\*:)[ \t]*))(.*?)"
