@@ -3,12 +3,17 @@
 Runs the real `afterword ingest` in a throw-away HOME, then checks that every needle is found with its exact count and
 that no planted secret is in any byte written. CPU seconds are user + system of the whole process; the ratio is to one
 `json.loads` pass over the same files in this run.
+
+With several processes `wall_per_cpu` counts on free cores only. `busiest_per_cpu` does not: it is the CPU of the
+process that used most against that of all, below which the wall cannot get however many cores there are.
 """
 
+import contextlib
 import itertools
 import json
 import os
 import resource
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -84,6 +89,23 @@ def _found(values: list[str], texts: Iterable[bytes]) -> set[bytes]:
     return {match.group() for text in texts for match in search(text)}
 
 
+class Prose:
+    """When the last prose of a first ingest got into the full text: looked at from outside, all the while."""
+
+    def __init__(self, state: Path) -> None:
+        self._path = state / "text-0.db"
+        self._upto = -1
+        self.at_s = 0.0
+
+    def look(self, now_s: float) -> None:
+        with contextlib.suppress(sqlite3.Error):
+            db = sqlite3.connect(self._path.as_uri() + "?mode=ro", uri=True)
+            found = db.execute("SELECT value FROM meta WHERE key = 'prose.upto'").fetchone()
+            db.close()
+            if found and found[0] != self._upto:
+                self._upto, self.at_s = found[0], now_s
+
+
 def redaction_s(state: Path) -> float:
     """CPU seconds to redact every stored text once more, with the engine made for it: what they cost in the ingest."""
     from afterword.redact.redactor import Redactor
@@ -103,13 +125,15 @@ def redaction_s(state: Path) -> float:
     return took_s
 
 
-def run(size_mb: int, seed: int) -> dict[str, Any]:
+def run(size_mb: int, seed: int, jobs: int) -> dict[str, Any]:
     home = corpus(size_mb, seed)
     with tempfile.TemporaryDirectory(prefix="afterword-bench-") as scratch:
         env = {"PATH": os.environ["PATH"], "HOME": str(home)}
         env |= {f"XDG_{kind}_HOME": f"{scratch}/{kind.lower()}" for kind in ("STATE", "CONFIG", "CACHE", "DATA")}
         base = loads_pass(home)
-        cold = frame.run([sys.executable, "-m", "afterword", "ingest"], env)
+        words = [sys.executable, "-m", "afterword", "ingest", *(["--jobs", str(jobs)] if jobs else [])]
+        prose = Prose(Path(env["XDG_STATE_HOME"]) / "afterword")
+        cold, each = frame.watched(words, env, 0.05, prose.look)
         again = frame.run([sys.executable, "-m", "afterword", "ingest"], env)
         bare = frame.run([sys.executable, "-c", "pass"], env)
         totals = json.loads((home / "corpus.json").read_text())["totals"]
@@ -121,6 +145,9 @@ def run(size_mb: int, seed: int) -> dict[str, Any]:
             **msgspec.structs.asdict(cold),
             "cpu_ratio_to_json_loads": cold.cpu_s / base,
             "wall_per_cpu": cold.wall_s / cold.cpu_s,
+            "busiest_per_cpu": max((one.cpu_s for one in each), default=cold.cpu_s) / cold.cpu_s,
+            "prose_after": prose.at_s / cold.wall_s,
+            "processes": "; ".join(f"{one.what} {one.cpu_s:.1f} s {one.peak_mb:.0f} MB" for one in each),
             "redaction_percent": 100 * redaction_s(Path(f"{scratch}/state/afterword")) / cold.cpu_s,
             "nothing_changed_cpu_s": again.cpu_s - bare.cpu_s,
             "store_mb": stored / 1e6,
@@ -130,8 +157,10 @@ def run(size_mb: int, seed: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    given = frame.options(__doc__, size_mb=200).parse_args()
-    frame.show("capture", run(given.size_mb, given.seed), as_json=given.json)
+    parser = frame.options(__doc__, size_mb=200)
+    parser.add_argument("--jobs", type=int, default=0, help="how many processes read (default: one for each core)")
+    given = parser.parse_args()
+    frame.show("capture", run(given.size_mb, given.seed, given.jobs), as_json=given.json)
 
 
 if __name__ == "__main__":

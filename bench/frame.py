@@ -71,6 +71,55 @@ def run(words: Sequence[str], env: Mapping[str, str], *, codes: Sequence[int] = 
     return Cost(usage.ru_utime + usage.ru_stime, time.monotonic() - began, usage.ru_maxrss / _SCALE)
 
 
+class Each(msgspec.Struct):
+    """What one process cost, by /proc as it was last seen. `what` is the end of its command."""
+
+    what: str
+    cpu_s: float = 0.0
+    peak_mb: float = 0.0
+
+
+def watched(
+    words: Sequence[str], env: Mapping[str, str], every_s: float, look_at: Callable[[float], None]
+) -> tuple[Cost, list[Each]]:
+    """Run a program to its end; what it cost in all, and each of its processes. `look_at` is called all the while with
+    the seconds since the start. Processes are told apart on Linux only.
+
+    Raises:
+        SystemExit: it ended with another code than 0.
+    """
+    began = time.monotonic()
+    child = subprocess.Popen(list(words), env=dict(env), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    seen: dict[int, Each] = {}
+    while True:
+        pid, status, usage = os.wait4(child.pid, os.WNOHANG)
+        if pid:
+            break
+        for each in [child.pid, *_children(child.pid)] if sys.platform == "linux" else []:
+            _see(each, seen)
+        look_at(time.monotonic() - began)
+        time.sleep(every_s)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode:
+        sys.exit(f"{' '.join(words)} ended with {child.returncode}")
+    peak = max([usage.ru_maxrss / _SCALE, *(each.peak_mb for each in seen.values())])
+    # Processes that were ended, not waited for, are in the second of the two only.
+    cpu_s = max(usage.ru_utime + usage.ru_stime, sum(each.cpu_s for each in seen.values()))
+    return Cost(cpu_s, time.monotonic() - began, peak), list(seen.values())
+
+
+def _see(pid: int, seen: dict[int, Each]) -> None:
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        words = Path(f"/proc/{pid}/cmdline").read_text().split("\0")
+        found = seen.setdefault(pid, Each("?"))
+        found.what = next((word for word in words if word.startswith("afterword")), found.what)
+        found.cpu_s = (int(fields[11]) + int(fields[12])) * _TICK_S
+        found.peak_mb = max(found.peak_mb, peak_mb(pid))
+    except (OSError, StopIteration):
+        return  # it ended while we looked
+
+
 class Moment(msgspec.Struct, frozen=True):
     """A running process and its children at one moment, from /proc. `woken`: how often its threads were switched to."""
 

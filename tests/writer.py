@@ -7,10 +7,10 @@ from afterword.capture.parts import Limits
 from afterword.capture.sweep import Capture, Sum
 from afterword.domain.events import Where
 from afterword.redact.redactor import Redactor
-from afterword.store.fulltext import FullText
 from afterword.store.ledger import sessions, views
 from afterword.store.ledger.items import State
 from afterword.store.ledger.ledger import Ledger, open_writer
+from afterword.store.textwriter import FullText
 
 REDACTOR = Redactor()
 NOW_US = 1_790_000_000_000_000
@@ -26,8 +26,10 @@ class Reading:
         quiet_us: int = 600_000_000,
         copy_max: int = 1 << 30,
         env: dict[str, str] | None = None,
+        jobs: int = 1,
         exclude: tuple[str, ...] = (),
     ) -> None:
+        self._jobs = jobs
         self.exclude = exclude
         self.copy_max = copy_max
         self._env = env or {}
@@ -49,6 +51,7 @@ class Reading:
             where,
             quiet_us=self._quiet_us,
             limits=Limits(256 << 20, Reach(self.copy_max, self.root / "state")),
+            jobs=self._jobs,
             exclude=self.exclude,
         )
 
@@ -69,7 +72,7 @@ class Reading:
         return [text for _, text, state in self.speech(native) if state == "live"]
 
     def full_text(self) -> FullText:
-        return FullText(self.root / "state", self.ledger)
+        return FullText(self.root / "state", self.ledger, jobs=self._jobs)
 
     def close(self) -> None:
         self.ledger.close()

@@ -483,3 +483,16 @@ def test_the_fast_engine_comes_at_once_or_from_another_thread(slowly: bool, monk
         engine._warming.join(60)
     assert isinstance(engine._engine, engines.HyperscanEngine)
     assert {number for number, _ in engine.scan(token)} <= first  # the plain one says where to look, no more
+
+
+def test_joined_documents_are_one_document() -> None:
+    redactor = Redactor()
+    first = redactor.document({"ids": ["a1", "b2"], "said": "password = hunter2-made-up"}, plain=("ids",))
+    second = redactor.document({"counted": 7})
+    both = redactor.joined({"decoder": first, "memory": second}, plain=("ids",))
+    assert type(both) is Redacted
+    assert json.loads(both) == {"decoder": json.loads(first), "memory": {"counted": 7}}
+    assert "hunter2" not in both
+    assert (
+        redactor.joined({"decoder": redactor.document({}), "memory": second}) == '{"decoder":{},"memory":{"counted":7}}'
+    )

@@ -152,12 +152,12 @@ def _text(at: Context) -> Finding:
         return Finding("note", "nothing is indexed yet")
     try:
         there = fulltext.attach(at.ledger, at.config.places.state)
-        if there:
-            whole = fulltext.complete(at.ledger) and not fulltext.damage(at.ledger)
-            at.ledger.db.execute("DETACH text0")
+        whole = there and fulltext.complete(at.ledger) and not fulltext.damage(at.ledger)
     except sqlite3.DatabaseError as err:
         return Finding("trouble", f"the full text is damaged: {err}", "run `afterword up --once`: it is made again")
-    if not there or not whole:
+    finally:
+        fulltext.detach(at.ledger)
+    if not whole:
         return Finding(
             "trouble", "the full text is missing, unfinished or damaged", "run `afterword up --once`: it is made again"
         )

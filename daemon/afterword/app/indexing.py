@@ -1,7 +1,7 @@
 """The semantic index for a writer: made or opened when there is something to do, brought up to date in slices."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -89,9 +89,9 @@ class Indexing:
             index.rebuild()
         return index.catch_up(on_progress=on_progress, stop=stop, thorough=thorough)
 
-    def begin_again(self) -> None:
+    def begin_again(self, forgotten: Collection[str] = ()) -> None:
         """Leave no byte of texts that were replaced: the next pass takes everything in anew, with the vectors that are
-        known. Also where the settings want no index any more.
+        known. Also where the settings want no index any more. Of the sessions (ids) in `forgotten` no vector is kept.
 
         Raises:
             Busy: another process has it open.
@@ -106,8 +106,10 @@ class Indexing:
 
         with keeper.lock(state):
             listed = manifest.open_writer(state, self._ledger.origin[0])
+            listed.forget_vectors(forgotten)
             for name in listed.builds():
                 listed.drop(name)
+            listed.pack()
             listed.close()
             keeper.remove(state)
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
-from afterword.app import excluded
+from afterword.app import excluded, forgetting
 from afterword.compile.engine import Waiting
 from afterword.domain.errors import UsageError
 from afterword.store.ledger.views import counts, pending
@@ -49,6 +49,15 @@ class CompileDays(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     everything: bool = False
     dry: bool = False
     engine: str | None = None
+
+
+class Forget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is to be forgotten is in the ledger's plan by now."""
+
+
+def forget(program: "Program", _given: Forget, tell: Tell, stop: Callable[[], bool]) -> dict[str, Any]:
+    """Do what is planned to be forgotten; the numbers of `forget --json`."""
+    return forgetting.run(program, tell, stop)
 
 
 def ingest(program: "Program", given: Ingest, tell: Tell, stop: Callable[[], bool]) -> dict[str, Any]:
@@ -185,4 +194,7 @@ def take_in(
     def progress(now: "Progress") -> None:
         tell("Reading", "bytes", now.bytes_done, now.bytes_all, f"· {now.files_done:,} of {now.files_all:,} files")
 
-    return program.ingest(thorough=thorough, only=only, on_progress=progress, stop=stop)
+    def text(done: int, every: int) -> None:
+        tell("Indexing", "items", done, every, "· what agents said is found already")
+
+    return program.ingest(thorough=thorough, only=only, on_progress=progress, on_text=text, stop=stop)

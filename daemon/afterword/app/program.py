@@ -1,6 +1,7 @@
 """The composition root: builds the program from its parts, for a writer and for readers."""
 
 import logging
+import os
 import socket
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -8,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from afterword.app import rescrub, setup
+from afterword.app import forgetting, rescrub, setup
 from afterword.app.articles import LedgerArticles
 from afterword.app.compiling import Compiling, Tended
 from afterword.app.config import Config, day_starts_at_min
@@ -18,6 +19,7 @@ from afterword.app.indexing import Indexing
 from afterword.app.reading import redactor, where
 from afterword.app.ready import Ready
 from afterword.app.spending import RUNNING
+from afterword.app.underway import Note
 from afterword.capture.database import Reach
 from afterword.capture.parts import Limits
 from afterword.capture.sweep import Capture, Progress, Sum
@@ -28,11 +30,11 @@ from afterword.domain.slugs import slug
 from afterword.redact.logs import install
 from afterword.store import backup_file, privacy
 from afterword.store.article_notes import FOLDERS
-from afterword.store.fulltext import FullText
 from afterword.store.ledger import backups, views
 from afterword.store.ledger.ledger import Ledger, open_writer
 from afterword.store.lock import writer_lock
 from afterword.store.notes import DailyNotes
+from afterword.store.textwriter import FullText
 from afterword.store.vault_card import may_write, read_card
 
 if TYPE_CHECKING:
@@ -70,9 +72,11 @@ class Program:
         self.clock: Clock = clock_from(dict(env))
         self.ledger = ledger
         self.redactor = redactor(config)
-        install(self.redactor)
         settings = config.settings
-        self.text = FullText(config.places.state, ledger)
+        install(self.redactor)
+        jobs = settings.capture.jobs or cores()
+        jobs_from = size_bytes(settings.capture.jobs_from)
+        self.text = FullText(config.places.state, ledger, jobs=jobs, spread_bytes=jobs_from)
         self.settle_us = duration_us(settings.segment.settle) if settle_us is None else settle_us
         self.capture = Capture(
             ledger,
@@ -84,6 +88,8 @@ class Program:
                 size_bytes(settings.capture.document_max),
                 Reach(size_bytes(settings.capture.copy_max), config.places.state),
             ),
+            jobs=jobs,
+            jobs_from=jobs_from,
             exclude=settings.capture.exclude_projects,
         )
         self.vault = config.vault
@@ -116,22 +122,34 @@ class Program:
         thorough: bool,
         only: str | None = None,
         on_progress: Callable[[Progress], None] = lambda _progress: None,
+        on_text: Callable[[int, int], None] = lambda _done, _all: None,
         stop: Callable[[], bool] = lambda: False,
     ) -> Sum:
-        """Read everything that is new in all stores, and index it."""
-        self.text.catch_up(stop)
-
+        """Read everything that is new in all stores, and index it. `on_text` is told rows, done and all, when tool text
+        is indexed after all is read."""
+        self.text.catch_up(stop, on_text)
+        note = Note(self.ledger, size_bytes(self.config.settings.capture.jobs_from))
         indexed = 0
 
         def progress(now: Progress) -> None:
             nonlocal indexed
             if now.bytes_done - indexed >= _INDEX_BYTES:
                 indexed = now.bytes_done
-                self.text.catch_up()
+                self.text.catch_up(stop)
+            note.reading(now.bytes_done, now.bytes_all)
             on_progress(now)
 
-        done = self.capture.sweep(thorough=thorough, only=only, on_progress=progress, stop=stop)
-        self.text.catch_up()
+        def indexing(done: int, every: int) -> None:
+            note.indexing(done, every)
+            on_text(done, every)
+
+        done = self.capture.sweep(
+            thorough=thorough, only=only, on_progress=progress, stop=stop, on_large=self.text.spread
+        )
+        if not stop():
+            self.text.gather()
+        self.text.catch_up(stop, indexing)
+        note.over()
         if done.new_items:
             self.note_capture()
         return done
@@ -237,6 +255,14 @@ class Program:
         self.ledger.close()
 
 
+def cores() -> int:
+    """How many cores this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # macOS
+        return os.cpu_count() or 1
+
+
 @contextmanager
 def _untold() -> "Iterator[Tell]":
     yield lambda _phase, _unit, _done, _all, _word: None
@@ -252,7 +278,8 @@ def writer(
     sleep: Callable[[float], None] = time.sleep,
     telling: "Callable[[], AbstractContextManager[Tell]]" = _untold,
 ) -> Iterator[Program]:
-    """The program with the writer's lock held, and every text under the rules of now.
+    """The program with the writer's lock held, every text under the rules of now, and a forgetting that was cut off
+    finished.
 
     `telling` is entered where it takes a while before anything else can be done.
 
@@ -270,6 +297,9 @@ def writer(
             if rescrub.due(program):
                 with telling() as tell:
                     rescrub.run(program, tell)
+            if forgetting.due(program):
+                with telling() as tell:
+                    forgetting.run(program, tell)
             yield program
         finally:
             program.close()

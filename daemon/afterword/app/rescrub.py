@@ -7,7 +7,7 @@ all of it is done; each part after the rows may be done twice. A vault that is a
 import logging
 from typing import TYPE_CHECKING
 
-from afterword.capture.linelog import SAID
+from afterword.capture.decoding import SAID
 from afterword.store import faults
 from afterword.store.ledger import told
 from afterword.store.ledger.rescrub import Rescrub, owed

@@ -139,7 +139,7 @@ def apply(what: Plan, where: config.Places, writer: str, current: config.Config 
     Interrupted anywhere, running it again completes it.
     """
     if not what.exists:
-        days = what.layout.days
+        days = current.days if current and what.fresh else what.layout.days
         card = VaultCard(
             version=1, id=secrets.token_hex(16), zone=[("", what.zone)], writer=writer,
             prefix=what.prefix, daily=days.folder, daily_format=days.form, config=what.layout.config,
@@ -162,13 +162,15 @@ def _point(what: Plan, where: config.Places, current: config.Config | None) -> N
     if current is None or current.vault != what.vault:
         config.write_vault(where.config_file, what.vault)
     settings = current.settings.vault if current else Settings().vault
+    kept = current.given if current and (what.fresh or current.vault == what.vault) else {}
     days = what.layout.days
     for key, value, now in (
         ("daily", days.folder, settings.daily),
         ("daily_format", days.form, settings.daily_format),
         ("knowledge", what.layout.own("knowledge"), settings.knowledge),
     ):
-        if value != now:
+        # In a vault of its own the person's settings say what folders are called.
+        if value != now and f"vault.{key}" not in kept:
             config.write(where.config_file, "vault", key, value)
 
 

@@ -5,7 +5,7 @@ import msgspec
 from afterword.domain.errors import AfterwordError, Exit, NothingFound
 from afterword.domain.items import ROLE_OF, ExitStatus, Kind, SaidBy
 from afterword.redact.text import Redacted
-from afterword.store.ledger import segments, sessions, views
+from afterword.store.ledger import segments, sessions, tombstones, views
 from afterword.store.ledger.items import State
 from afterword.store.ledger.ledger import Ledger
 
@@ -67,6 +67,8 @@ def find(ledger: Ledger, prefix: str) -> sessions.Session:
         ledger, "WHERE s.id = ?1 OR s.native = ?1 OR s.native LIKE '%/' || ?2 ESCAPE '\\'", _both(prefix)
     )
     if len(exact) == 1:
+        if tombstones.session_forgotten(ledger, exact[0].id):
+            raise NothingFound("that session was forgotten")
         return exact[0]
     begin = exact or sessions.load(
         ledger,
@@ -81,6 +83,7 @@ def find(ledger: Ledger, prefix: str) -> sessions.Session:
             " WHERE kind = 8 AND (key LIKE ?2 || '%' OR ?1 LIKE key || '-r%'))",
             _both(prefix),
         )
+    begin = [session for session in begin if not tombstones.session_forgotten(ledger, session.id)]
     if not begin:
         raise NothingFound(f"no session begins with {prefix!r}", "`afterword search` finds sessions by what was said")
     if len(begin) > 1:
@@ -110,7 +113,7 @@ def whole(ledger: Ledger, session: sessions.Session) -> Whole:
             path=item.path,
         )
         for item in views.in_order(ledger, session.row)
-        if item.state is not State.HIDDEN
+        if item.state < State.HIDDEN
     ]
     return Whole(
         session=session,

@@ -11,6 +11,7 @@ from afterword.app.config import Config
 from afterword.app.indexing import index_status
 from afterword.app.reading import zones_of
 from afterword.app.spending import spend
+from afterword.app.underway import underway
 from afterword.capture.sweep import StoreView
 from afterword.domain.clock import clock_from, format_rfc3339
 from afterword.store import lock
@@ -41,6 +42,7 @@ def status(config: Config, env: Mapping[str, str], ledger: Ledger, stores: list[
         ],
         "last_capture": format_rfc3339(last_us) if isinstance(last_us, int) else None,
         "pending": msgspec.to_builtins(views.pending(ledger)),
+        "underway": msgspec.to_builtins(underway(ledger)) if holder is not None else None,
         "jobs": {
             "waiting": jobs.waiting(ledger),
             "failed": [

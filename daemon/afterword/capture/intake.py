@@ -12,7 +12,8 @@ import msgspec
 
 from afterword.capture.gate import Passing
 from afterword.capture.places import Places
-from afterword.capture.project import remembered_root
+from afterword.capture.prepared import Prepare, Ready, ReadyFacts, ReadyItem
+from afterword.capture.project import Looked, look, remembered
 from afterword.domain.clock import DAY_US
 from afterword.domain.events import (
     BadLine,
@@ -31,11 +32,11 @@ from afterword.domain.events import (
     Skipped,
     Window,
 )
-from afterword.domain.ids import ItemId, item_id
+from afterword.domain.ids import ItemId, SessionId, item_id, session_id
 from afterword.domain.items import Kind, SaidBy, Time
 from afterword.redact.redactor import Redactor
-from afterword.redact.text import Redacted
 from afterword.store.ledger import drift, sessions, sources
+from afterword.store.ledger.body import Body
 from afterword.store.ledger.copies import Copies
 from afterword.store.ledger.generations import Generations, Ids
 from afterword.store.ledger.items import NewItem, State, Writer
@@ -98,6 +99,8 @@ class Intake:
         self._facts: dict[int, sessions.SessionFacts] = {}
         self._facts_read: dict[int, bytes] = {}
         self._drift: dict[tuple[str, str], int] = {}
+        self._prepare = Prepare(redactor, ledger)
+        self._before_open: bytes | None = None
         self.new_items = 0
 
     def start_over(self) -> None:
@@ -109,6 +112,17 @@ class Intake:
     def open_unit(self) -> None:
         """What comes now is decoded again, with what follows, when the file has grown."""
         self._writer.open = True
+        self._before_open = msgspec.json.encode(self._memory)
+
+    @property
+    def memory(self) -> Memory:
+        """What is to be remembered when the next transaction goes on from here: nothing that an open unit said, but
+        that its troubles were counted."""
+        if self._before_open is None:
+            return self._memory
+        before = msgspec.json.decode(self._before_open, type=Memory)
+        before.counted = self._memory.counted
+        return before
 
     def resume(self, since: int, last_us: dict[str, int]) -> None:
         """Everything from record `since` on is about to be read again; before it all is as it was, and `last_us` has
@@ -127,12 +141,24 @@ class Intake:
         """
         if self._passing:
             decoded = self._passing(self._ledger, decoded, pos)
+        self._take(self._prepare.events(decoded), pos, line_number)
+
+    def take(self, ready: Sequence[Ready], pos: int, line_number: int) -> None:
+        """The same with events that somebody has made ready; nothing in their facts may be masked that decides whether
+        a session is left out."""
+        if self._passing:
+            plain = [_plain(event) for event in ready]
+            kept = set(map(id, self._passing(self._ledger, plain, pos)))
+            ready = [event for event, own in zip(ready, plain, strict=True) if id(own) in kept]
+        self._take(ready, pos, line_number)
+
+    def _take(self, ready: Sequence[Ready], pos: int, line_number: int) -> None:
         placed: Placed | None = None
         message: int | None = None
         messages = 0
         counted = line_number <= self._memory.counted
         self._memory.counted = max(self._memory.counted, line_number)
-        for sub, event in enumerate(decoded):
+        for sub, event in enumerate(ready):
             match event:
                 case Message():
                     message = self._tree.message(event.node, pos + messages if event.at is None else event.at)
@@ -141,10 +167,10 @@ class Intake:
                     placed = self._tree.place(event.node, event.parent, pos, event.prompt, event.path)
                     self._writer.abandon_turns(placed.rewound)
                     self._writer.revive_turns(placed.revived)
-                case Item():
+                case ReadyItem():
                     if not (placed and placed.repeated):
                         at = pos if message is None else message
-                        nth = sub if event.nth is None else event.nth
+                        nth = sub if event.event.nth is None else event.event.nth
                         self._item(event, (at, nth), placed, message=message is not None)
                 case Finish():
                     self._writer.finish(self._meant(event), event.exit_status)
@@ -160,8 +186,8 @@ class Intake:
                     self._rewind(event, pos, None if counted else line_number)
                 case Window():
                     self._window = event.at
-                case Facts():
-                    self._learn(event)
+                case ReadyFacts():
+                    self._learn(event.facts, event.looked)
                 case BadLine():
                     if not counted:
                         sources.count_trouble(self._ledger, self._source.row, line_number, event.reason, bad=True)
@@ -180,9 +206,12 @@ class Intake:
 
     def oversized(self, session: str, size: int, head: bytes, pos: int, line_number: int) -> None:
         """Note a line that was too long to read: a `meta` item of its size, found again by a hash of its head."""
+        self.take_oversized(self._prepare.oversized(session, size, head), size, pos, line_number)
+
+    def take_oversized(self, note: ReadyItem, size: int, pos: int, line_number: int) -> None:
+        """The same with a note that somebody has made ready."""
         self.left_out(line_number, f"a line of {size:,} bytes was left out")
-        note = Item(session, None, Kind.META, f"[left out: a line of {size:,} bytes]", None, SaidBy.MACHINE)
-        self._item(note, (pos, 0), None, b"%d " % size + head)
+        self._item(note, (pos, 0), None)
 
     def left_out(self, line_number: int, reason: str) -> None:
         """Count something that was not read, by the line it stands at or begins with."""
@@ -197,6 +226,7 @@ class Intake:
         if whole:
             self._writer.vanish(self._window)
         for row, facts in self._facts.items():
+            self._leave_out(facts, row)
             encoded = msgspec.json.encode(facts)
             if encoded != self._facts_read[row]:
                 sessions.set_facts(
@@ -205,6 +235,8 @@ class Intake:
         for (version, record_type), count in self._drift.items():
             said = self._redactor.redact(version or self._memory.version), self._redactor.redact(record_type[:60])
             drift.count(self._ledger, self._source.row, *said, count)
+        if self.bare:
+            sources.hide_path(self._ledger, self._source.row)
         self._writer.settle()
         self.new_items = self._writer.new_items
 
@@ -236,32 +268,27 @@ class Intake:
             self._rows[native] = row
         return row
 
-    def _item(
-        self,
-        event: Item,
-        place: tuple[int, int],
-        placed: Placed | None,
-        raw: bytes | None = None,
-        *,
-        message: bool = False,
-    ) -> None:
+    def _item(self, ready: ReadyItem, place: tuple[int, int], placed: Placed | None, *, message: bool = False) -> None:
+        event, body = ready.event, ready.body
         session = self._session(event.session)
         time_us, time_flag = self._time(event.time_us, session)
-        text = self._redactor.redact(event.text)
         ids = self._ids(event.kind, event.key or ())
+        self._writer.refuses(session, self._parent(session))
+        if not event.positional and event.key is not None and self._writer.stood_here(session, place, event.kind, body):
+            self._writer.forget(ids(0))
         new = NewItem(
             id=ids(0),
             kind=event.kind,
             said_by=event.said_by,
-            text=text,
+            body=body,
             time_us=time_us,
             time_flag=time_flag,
             given_us=event.time_us if time_flag is Time.ODD else None,
-            path=self._redactor.redact(event.path) if event.path else None,
+            path=ready.path,
             exit_status=event.exit_status,
             lesser=event.lesser,
         )
-        copied = self._copied(event, session, text) if event.copy_of else None
+        copied = self._copied(event, session, body) if event.copy_of else None
         if copied:
             row = self._writer.item(msgspec.structs.replace(new, id=copied), session)
             self._writer.member(session, row, place, None, State.LIVE, message=True)
@@ -271,8 +298,8 @@ class Intake:
                 self._writer.rewind(place[0], row)
         else:
             fresh_print: bytes | None = None
-            if event.key is None:
-                its_id, fresh_print = self._keyless(event, session, time_us, raw)
+            if ready.raw_print is not None:
+                its_id, fresh_print = self._keyless(event, session, time_us, ready.raw_print)
                 new = msgspec.structs.replace(new, id=its_id)
             row = self._writer.item(new, session)
             if fresh_print:
@@ -280,8 +307,26 @@ class Intake:
             left = event.abandoned or (placed and placed.dead) or self._facts_of(session).reverted(place[0], time_us)
             state = State.ABANDONED if left else State.LIVE
             self._writer.member(session, row, place, placed.turn if placed else None, state, message=message)
-        if event.kind is Kind.PROMPT and event.said_by is SaidBy.PERSON:
-            self._name_by(sessions.title_of(text), session, row)
+        if event.kind is Kind.PROMPT and event.said_by is SaidBy.PERSON and not self._writer.erased(row):
+            self._name_by(sessions.title_of(body.text), session, row)
+
+    def _parent(self, session: int) -> SessionId | None:
+        parent = self._facts_of(session).parent
+        return session_id(self._source.harness, parent) if parent else None
+
+    def _leave_out(self, facts: sessions.SessionFacts, session: int) -> None:
+        """Take out of a session's facts what was forgotten of it."""
+        for name in self._writer.left_out(session, self._parent(session)):
+            if name != "title" or facts.title_rank or self._writer.refuses(session, None):
+                setattr(facts, name, "")
+                facts.title_rank = facts.title_rank if name != "title" else 0
+
+    @property
+    def bare(self) -> bool:
+        """Whether nothing is kept of where all sessions read here were held: that was forgotten."""
+        return bool(self._rows) and all(
+            "cwd" in self._writer.left_out(row, self._parent(row)) for row in self._rows.values()
+        )
 
     def _name_by(self, prompt: str, session: int, row: int) -> None:
         """A session without a title goes by its first prompt, also when that was not all there at first."""
@@ -311,15 +356,12 @@ class Intake:
     def _sane(self, at_us: int | None) -> bool:
         return sane(at_us, self._now_us)
 
-    def _keyless(self, event: Item, session: int, time_us: int, raw: bytes | None) -> tuple[ItemId, bytes | None]:
+    def _keyless(self, event: Item, session: int, time_us: int, raw_print: bytes) -> tuple[ItemId, bytes | None]:
         """The id of an item without a key: its row by a keyed hash of the raw item, else the next free number.
 
         Returns:
             The id, and the hash to remember when the item is new.
         """
-        data = raw if raw is not None else event.text.encode("utf-8", "surrogatepass")
-        head = f"{event.kind.word}|{event.time_us or 0}|{len(data)}|".encode()
-        raw_print = self._ledger.keyed_hash(head + data, 16)
         known = self._writer.find_keyless(session, raw_print)
         if known:
             return known, None
@@ -328,15 +370,15 @@ class Intake:
             number += 1
         return its_id, raw_print
 
-    def _copied(self, event: Item, session: int, text: Redacted) -> ItemId | None:
+    def _copied(self, event: Item, session: int, body: Body) -> ItemId | None:
         """The item of the session it was forked from that an item is a copy of."""
         assert event.copy_of is not None
         assert event.key is not None
         own = self._ids(event.kind, event.key)
-        if self._places.holds(session, own, text) if event.positional else self._writer.taken(own(0)):
+        if self._places.holds(session, own, body.text) if event.positional else self._writer.taken(own(0)):
             return None
         origin = sessions.known_row(self._ledger, self._source.harness, event.copy_of)
-        return None if origin is None else self._copies.find(session, origin, event.kind, text)
+        return None if origin is None else self._copies.find(session, origin, event.kind, body.text)
 
     def _facts_of(self, session: int) -> sessions.SessionFacts:
         facts = self._facts.get(session)
@@ -352,12 +394,18 @@ class Intake:
             facts.reverts = sorted([*facts.reverts, (event.pos, event.time_us)])[-_REVERTS_MAX:]
         self._writer.revert(session, event.pos, event.time_us)
 
-    def _learn(self, event: Facts) -> None:
-        facts = self._facts_of(self._session(event.session))
+    def _learn(self, event: Facts, looked: Looked | None) -> None:
+        session = self._session(event.session)
+        facts = self._facts_of(session)
+        facts.parent = facts.parent or event.parent or ""
+        if "cwd" in self._writer.left_out(session, self._parent(session)):
+            event = msgspec.structs.replace(event, cwd=None, folder=None, branch=None, title=None, model=None)
         if event.cwd and (not facts.cwd or (_guessed(facts.cwd) and not _guessed(event.cwd))):
             facts.cwd = event.cwd
         if event.cwd and not facts.root:
-            facts.root = str(remembered_root(self._ledger, self._redactor, facts.cwd, Path.home()) or "")
+            if looked is None or facts.cwd != event.cwd:
+                looked = look(self._redactor, facts.cwd, Path.home())
+            facts.root = str(remembered(self._ledger, self._redactor, looked) or "")
         facts.folder = facts.folder or event.folder or ""
         if event.version and event.version != self._memory.version:
             said = self._redactor.redact(event.version)
@@ -383,6 +431,13 @@ class Intake:
             facts.title, facts.title_rank = event.title, event.title_rank
         for name in _LAST_WINS:
             setattr(facts, name, getattr(facts, name) or getattr(event, name) or "")
+
+
+def _plain(event: Ready) -> Decoded:
+    """The event as its decoder gave it, but for its texts."""
+    if isinstance(event, ReadyItem):
+        return event.event
+    return event.facts if isinstance(event, ReadyFacts) else event
 
 
 def sane(at_us: int | None, now_us: int) -> bool:

@@ -1,32 +1,30 @@
 """Reads one line log into the ledger: from its checkpoint on, or from its start when its past changed."""
 
+import contextlib
+import functools
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
+from afterword.capture.decoding import COMMIT_BYTES, SAID, Decoding, Fingerprints, own_words
 from afterword.capture.gate import Passing, Shut
 from afterword.capture.intake import Intake, Memory
-from afterword.capture.tail.compare import edges, resume
+from afterword.capture.tail.compare import resume
 from afterword.capture.tail.content import Clipped, Content, opened
-from afterword.capture.tail.lines import Batch, Line, read
-from afterword.capture.tail.prefix import Mark, PrefixHash
-from afterword.capture.tail.units import Held, Units
+from afterword.capture.tail.prefix import PrefixHash
 from afterword.domain.clock import Clock
-from afterword.domain.events import Assembler, BadLine, Decoded, Decoder
+from afterword.domain.events import Decoder, Fingerprint
 from afterword.redact.redactor import Redactor
+from afterword.redact.text import Redacted
 from afterword.store.ledger import sources
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.ledger.sources import Checkpoint, Source
 
-COMMIT_BYTES = 8 << 20
-_SHORT = 200
-_LATELY = 64
-SAID = {"cwd", "folder", "branch", "model", "agent_type"}
-"""What a transcript says that a decoder's state holds; the rest of a state is ours."""
+_OURS = {field.name for field in msgspec.structs.fields(Memory)}
 
 
 @dataclass(frozen=True)
@@ -45,17 +43,10 @@ class Tools:
     shut: Callable[[os.stat_result, Shut], None] = lambda _found, _why: None
     """Told of a file that is not read further for now, as it looked then."""
 
-    _lately: dict[str, str] = field(default_factory=dict)
-
-    def fingerprint(self, text: str) -> str:
-        found = self._lately.get(text)
-        if found is None:
-            found = self.ledger.keyed_hash(text.encode("utf-8", "surrogatepass"), 8).hex()
-            if len(text) <= _SHORT:  # folders and branches, which stand in every line
-                if len(self._lately) >= _LATELY:
-                    self._lately.clear()
-                self._lately[text] = found
-        return found
+    @functools.cached_property
+    def fingerprint(self) -> Fingerprint:
+        """The keyed hash that decoders keep in place of a text."""
+        return Fingerprints(self.ledger)
 
 
 class Kept(msgspec.Struct):
@@ -108,8 +99,21 @@ def _take(tools: Tools, decoder: Decoder, content: Content, path: Path, source: 
     elif whole or at.offset == 0:
         at = msgspec.structs.replace(at, verified_ns=found.st_mtime_ns)
     source = msgspec.structs.replace(source, at=at)
-    reading = _Reading(tools, decoder, content, path, source)
-    return reading.run(prefix or PrefixHash(tools.ledger.hash_key), quiet=quiet, again=again)
+    reading = Reading(tools, decoder, source)
+    decoding = Decoding(
+        decoder,
+        content,
+        path,
+        at,
+        reading.state,
+        prefix or PrefixHash(tools.ledger.hash_key),
+        redactor=tools.redactor,
+        hasher=tools.ledger,
+        fingerprint=tools.fingerprint,
+        quiet=quiet,
+    )
+    reading.run(decoding, changed_us=found.st_mtime_ns // 1000, again=again)
+    return reading.new_items
 
 
 def unchanged(found: os.stat_result, at: Checkpoint) -> bool:
@@ -136,174 +140,68 @@ def _open_object_stands(content: Content, at: Checkpoint, ledger: Ledger) -> boo
     return ledger.keyed_hash(content.pread(at.open_tail - at.offset, at.offset)) == at.open_hash
 
 
-class _Reading:
-    """One reading of one file: position, decoder state and counters, across its transactions."""
+class Reading:
+    """What one reading of one file puts into the ledger, transaction by transaction."""
 
-    def __init__(self, tools: Tools, decoder: Decoder, content: Content, path: Path, source: Source) -> None:
+    def __init__(self, tools: Tools, decoder: Decoder, source: Source) -> None:
         self._tools = tools
         self._decoder = decoder
-        self._content = content
-        self._found = content.found
         self._source = source
-        self._mark = Mark(source.at.offset, source.at.chain, source.at.part)
-        self._lines = source.at.lines
-        self._open_tail, self._open_hash = source.at.open_tail, source.at.open_hash
-        self._assembler = cast("Assembler", decoder) if hasattr(decoder, "decode_unit") else None
-        self._units: Units | None = None
+        self._memory = Memory()
+        self.state: Any = None
+        """The decoder's, as it is kept; None before the first line."""
+        self.new_items = 0
         if source.at.state:
             self._load(source.at.state)
-        else:
-            self._state: Any = decoder.start(path)
-            self._memory = Memory()
 
     def _load(self, stored: str) -> None:
         kept = msgspec.json.decode(stored.encode(), type=Kept)
-        self._state = msgspec.json.decode(kept.decoder, type=self._decoder.state_type)
+        self.state = msgspec.json.decode(kept.decoder, type=self._decoder.state_type)
         self._memory = kept.memory
 
-    def run(self, prefix: PrefixHash, *, quiet: bool, again: bool) -> int:
-        """Read to the end; returns how many items were new."""
-        if self._assembler:
-            self._units = Units(self._content, prefix.copy(), self._assembler.ends_unit)
-        batches = read(self._content, prefix)
-        new, done, first = 0, False, self._mark.offset
+    def run(self, decoding: Decoding, *, changed_us: int, again: bool) -> None:
+        """Read to the end, or until somebody says stop."""
+        done = False
         while not done:
-            start = self._mark.offset
-            with self._tools.ledger.transaction():
-                intake = self._intake()
+            start = decoding.offset
+            with self.transaction(changed_us) as intake:
                 if again:
                     intake.start_over()
-                for batch in batches:
-                    if isinstance(batch, Batch):
-                        self._take_batch(intake, batch)
-                        if not again and self._mark.offset - start >= COMMIT_BYTES:
-                            break
-                    else:
-                        self._take_rest(intake, batch.data, quiet=quiet)
-                        if self._content.cut() and self._mark.offset > first:
-                            intake.left_out(self._lines + 1, "the rest of a compressed file was left out: too long")
-                        done = True
+                done = decoding.advance(intake, None if again else COMMIT_BYTES)
                 intake.close(whole=again)
-                self._save(done=done)
-            new += intake.new_items
-            self._tools.on_commit(self._mark.offset - start)
+                self.save(intake, decoding.checkpoint(done=done), decoding.state())
+            self._tools.on_commit(decoding.offset - start)
             if self._tools.stop():
                 break
-        return new
 
-    def _intake(self) -> Intake:
+    @contextlib.contextmanager
+    def transaction(self, changed_us: int) -> Iterator[Intake]:
+        """One transaction; the caller closes the intake and calls `save` before it ends. `changed_us` is when the file
+        was last written to."""
         now_us = self._tools.clock()
-        return Intake(
-            self._tools.ledger,
-            self._tools.redactor,
-            self._source,
-            changed_us=min(self._found.st_mtime_ns // 1000, now_us),
-            now_us=now_us,
-            memory=self._memory,
-            passing=self._tools.passing(self._source.row) if self._tools.passing else None,
-        )
+        with self._tools.ledger.transaction():
+            intake = Intake(
+                self._tools.ledger,
+                self._tools.redactor,
+                self._source,
+                changed_us=min(changed_us, now_us),
+                now_us=now_us,
+                memory=self._memory,
+                passing=self._tools.passing(self._source.row) if self._tools.passing else None,
+            )
+            yield intake
+        self.new_items += intake.new_items
 
-    def _take_batch(self, intake: Intake, batch: Batch) -> None:
-        if self._units:
-            self._hold(intake, batch, self._units)
-            return
-        for line in batch.lines:
-            self._lines += 1
-            if not isinstance(line, Line):
-                session = self._decoder.session_of(self._state)
-                intake.oversized(session, line.size, line.head, line.pos, self._lines)
-            elif line.data and not line.data.isspace():
-                decoded = self._decoder.decode(line.data, self._state, self._tools.fingerprint)
-                intake.line(decoded, line.pos, self._lines)
-        self._mark = batch.mark
-
-    def _hold(self, intake: Intake, batch: Batch, units: Units) -> None:
-        """Take the units that end in a batch; the last one stays open."""
-        for line in batch.lines:
-            number = units.held[-1].number + 1 if units.held else self._lines + 1
-            if isinstance(line, Line) and not units.ended_by(line):
-                units.hold(number, line)
-                continue
-            self._take_unit(intake, units.held, self._state)
-            self._mark, self._lines = units.pass_to(line.pos), number - 1
-            if isinstance(line, Line):
-                units.hold(number, line)
-            else:
-                intake.oversized(self._decoder.session_of(self._state), line.size, line.head, line.pos, number)
-                self._mark, self._lines = units.pass_to(line.pos + line.size + 1), number
-
-    def _take_unit(self, intake: Intake, held: Sequence[Held], state: Any) -> None:
-        assert self._assembler is not None
-        lines = [entry.line.data for entry in held]
-        for index, decoded in self._assembler.decode_unit(lines, state, self._tools.fingerprint):
-            intake.line(decoded, held[index].line.pos, held[index].number)
-
-    def _take_open(self, intake: Intake, rest: bytes | None, units: Units, *, quiet: bool) -> None:
-        """Take the open unit for what it holds so far. The position stays before it: when it has grown it is decoded
-        again and finds its rows."""
-        held = list(units.held)
-        end = held[-1].line.pos + len(held[-1].line.data) + 1 if held else self._mark.offset
-        if quiet and rest and rest.strip():
-            last = Held(held[-1].number + 1 if held else self._lines + 1, Line(end, rest))
-            if not any(isinstance(event, BadLine) for event in self._alone(rest)):
-                held.append(last)
-                end += len(rest)
-        if not held:
-            return
-        remembered = msgspec.json.encode(self._memory)
-        intake.open_unit()
-        self._take_unit(intake, held, self._twin())
-        counted = self._memory.counted
-        self._memory = msgspec.json.decode(remembered, type=Memory)
-        self._memory.counted = counted
-        self._open_tail = end
-        self._open_hash = self._tools.ledger.keyed_hash(self._content.pread(end - self._mark.offset, self._mark.offset))
-
-    def _alone(self, line: bytes) -> list[Decoded]:
-        return self._decoder.decode(line, self._twin(), self._tools.fingerprint)
-
-    def _twin(self) -> Any:
-        return msgspec.json.decode(msgspec.json.encode(self._state), type=self._decoder.state_type)
-
-    def _take_rest(self, intake: Intake, data: bytes | None, *, quiet: bool) -> None:
-        """Take a last object that has no newline, once the file is quiet. The position does not move: when the
-        newline comes, the line is decoded again and finds its row."""
-        if self._units:
-            self._take_open(intake, data, self._units, quiet=quiet)
-            return
-        if not (quiet and data and data.strip()):
-            return
-        decoded = self._decoder.decode(data, self._twin(), self._tools.fingerprint)
-        if decoded and not any(isinstance(event, BadLine) for event in decoded):
-            intake.line(decoded, self._mark.offset, self._lines + 1)
-            self._open_tail = self._mark.offset + len(data)
-            self._open_hash = self._tools.ledger.keyed_hash(data)
-
-    def _save(self, *, done: bool) -> None:
-        tools, at = self._tools, self._source.at
-        kept = {"decoder": msgspec.to_builtins(self._state), "memory": msgspec.to_builtins(self._memory)}
-        # A state holds ids, counters and fingerprints of ours, beside the few things a transcript says.
-        plain = {field.name for field in msgspec.structs.fields(self._decoder.state_type)} - SAID
-        state = tools.redactor.document(kept, plain={"memory", *plain})
-        head, tail = edges(self._content, self._mark.offset, tools.ledger)
-        now = Checkpoint(
-            device=self._found.st_dev,
-            inode=self._found.st_ino,
-            # Not the end yet: the next look must not take the file for unchanged.
-            size=self._found.st_size if done and not isinstance(self._content, Clipped) else -1,
-            mtime_ns=self._found.st_mtime_ns,
-            offset=self._mark.offset,
-            lines=self._lines,
-            head=head,
-            tail=tail,
-            chain=self._mark.chain,
-            part=self._mark.part,
-            generation=at.generation,
-            open_tail=self._open_tail,
-            open_hash=self._open_hash,
-            verified_ns=at.verified_ns,
-            first_us=at.first_us,
-        )
-        sources.save(tools.ledger, self._source.row, now, state)
+    def save(self, intake: Intake, at: Checkpoint, state: Redacted) -> None:
+        """Move the position, with the decoder's state there."""
+        tools = self._tools
+        if intake.bare:
+            # It was forgotten where these sessions were held: the decoder's state must not bring it back.
+            bare: Any = sources.without(msgspec.json.decode(state.encode()), SAID)
+            state = tools.redactor.document(bare, plain=own_words(self._decoder))
+        memory = tools.redactor.document(msgspec.to_builtins(intake.memory), plain=_OURS)
+        plain = {"memory", *own_words(self._decoder)}
+        document = tools.redactor.joined({"decoder": state, "memory": memory}, plain)
+        sources.save(self._tools.ledger, self._source.row, at, document)
         # Go on from what is stored, so that a restart here changes nothing.
-        self._load(state)
+        self._load(document)

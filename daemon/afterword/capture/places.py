@@ -4,6 +4,7 @@ import msgspec
 
 from afterword.domain.ids import ItemId
 from afterword.redact.text import Redacted
+from afterword.store.ledger.body import Body
 from afterword.store.ledger.generations import Generations, Ids
 from afterword.store.ledger.items import NewItem, State, Writer
 
@@ -39,7 +40,7 @@ class Places:
         if waiting and new.text.startswith(waiting.new.text):
             kept = waiting.kept.text
             if len(new.text) < len(kept) and kept.startswith(new.text):
-                more = msgspec.structs.replace(new, id=waiting.kept.id, text=kept)
+                more = msgspec.structs.replace(new, id=waiting.kept.id, body=Body(kept))
                 self._short[at] = msgspec.structs.replace(waiting, new=new, kept=more)
                 return self._writer.item(more, session), False
             if not new.text.startswith(kept):
@@ -49,7 +50,7 @@ class Places:
         chosen = self._generations.choose(session, ids, new.text, lesser=new.lesser)
         for membership in chosen.superseded:
             self._writer.supersede(membership)
-        kept_item = msgspec.structs.replace(new, id=chosen.id, text=chosen.text)
+        kept_item = msgspec.structs.replace(new, id=chosen.id, body=Body(chosen.text))
         row = self._writer.item(kept_item, session)
         self._writer.member(session, row, place, None, State.LIVE, message=True)
         if whole and chosen.short:
@@ -62,7 +63,7 @@ class Places:
 
     def holds(self, session: int, ids: Ids, text: Redacted) -> bool:
         """Whether a row of this place has this very text."""
-        return any(entry.text == text for entry in self._generations.known(session, ids))
+        return self._generations.holds(session, ids, text)
 
     def settle(self) -> None:
         """The reading is over: what is still shorter than its row is a text of its own."""

@@ -5,7 +5,10 @@ sessions in it, so what was found once is remembered; so are the worktrees a mai
 """
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
+
+import msgspec
 
 from afterword.redact.redactor import Redactor
 from afterword.redact.text import Redacted
@@ -17,11 +20,21 @@ _WORKTREES_MAX = 200
 _DEPTH_MAX = 64
 
 
-def remembered_root(ledger: Ledger, redactor: Redactor, cwd: str, home: Path) -> Redacted | None:
-    """The main checkout that `cwd` lies in, as a redacted path; None when it is in none, or nothing is known of it.
+class Looked(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What was found at a working folder; all paths are redacted.
 
-    What is found is remembered; inside a transaction.
+    `there` says whether the folder is there, `above` names it and, where nothing was found, the folders above it;
+    `root` is the main checkout and `worktrees` those that it names.
     """
+
+    there: bool
+    above: Sequence[str] = ()
+    root: str | None = None
+    worktrees: Sequence[str] = ()
+
+
+def look(redactor: Redactor, cwd: str, home: Path) -> Looked | None:
+    """Look for the main checkout that `cwd` lies in; None when that is no path."""
     folder = Path(cwd)
     if not folder.is_absolute():
         return None
@@ -30,13 +43,26 @@ def remembered_root(ledger: Ledger, redactor: Redactor, cwd: str, home: Path) ->
         found = main_checkout(folder, home)
     except (OSError, ValueError, RuntimeError):
         there, found = False, None
+    if found is None and there:
+        return Looked(there)
+    above = [folder, *([] if found else folder.parents)][:_DEPTH_MAX]
+    clean = [str(redactor.redact(str(at))) for at in above]
     if found is None:
-        return None if there else checkouts.root_of(ledger, [redactor.redact(str(at)) for at in _upwards(folder)])
-    root = redactor.redact(str(found.root))
-    checkouts.remember(ledger, root, root)
-    checkouts.remember(ledger, redactor.redact(str(folder)), root)
-    for tree in found.worktrees:
-        checkouts.remember(ledger, redactor.redact(str(tree)), root)
+        return Looked(there, clean)
+    trees = [str(redactor.redact(str(tree))) for tree in found.worktrees]
+    return Looked(there, clean, str(redactor.redact(str(found.root))), trees)
+
+
+def remembered(ledger: Ledger, redactor: Redactor, looked: Looked | None) -> Redacted | None:
+    """The main checkout that was found, or is remembered for a folder that is gone, as a redacted path; None when
+    there is none. What is found is remembered; inside a transaction."""
+    if looked is None:
+        return None
+    if looked.root is None:
+        return None if looked.there else checkouts.root_of(ledger, list(map(redactor.redact, looked.above)))
+    root = redactor.redact(looked.root)
+    for folder in (root, *map(redactor.redact, [looked.above[0], *looked.worktrees])):
+        checkouts.remember(ledger, folder, root)
     return root
 
 

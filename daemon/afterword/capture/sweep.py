@@ -4,13 +4,14 @@ Watcher events only say where to look first; this look is the truth. Absence is 
 or cannot be read removes nothing. A file that appears with the content of one that vanished is that one, renamed.
 """
 
+import contextlib
 import logging
 import os
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import msgspec
 
@@ -27,6 +28,9 @@ from afterword.redact.redactor import Redactor
 from afterword.store.ledger import left_out, sessions, sources
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.ledger.sources import Checkpoint, Source
+
+if TYPE_CHECKING:
+    from afterword.capture.cold.feed import Feed
 
 _log = logging.getLogger(__name__)
 _LOG_SUFFIXES = (".jsonl", PACKED)
@@ -105,15 +109,22 @@ class Capture:
         *,
         quiet_us: int,
         limits: parts.Limits,
+        jobs: int = 1,
+        jobs_from: int = 0,
         exclude: Sequence[str] = (),
     ) -> None:
-        """`exclude`: folders and names of projects whose sessions are left out (`[capture] exclude_projects`)."""
+        """With `jobs` over 1, logs that nobody has read yet are read by several processes, if they have `jobs_from`
+        bytes or more together. `exclude`: folders and names of projects whose sessions are left out (`[capture]
+        exclude_projects`)."""
         self._ledger = ledger
         self._redactor = redactor
         self._clock = clock
         self._where = where
         self._quiet_us = quiet_us
         self._limits = limits
+        self._jobs = jobs
+        self._jobs_from = jobs_from
+        self._feed: Feed | None = None
         self._recall = Recall()
         folders = left_out.Folders(ledger)
         self.exclusions = Exclusions(exclude, where.home, folders)
@@ -142,14 +153,16 @@ class Capture:
         on_progress: Callable[[Progress], None] = lambda _progress: None,
         stop: Callable[[], bool] = lambda: False,
         only: str | None = None,
+        on_large: Callable[[], None] = lambda: None,
     ) -> Sum:
-        """Look at every store and read what changed. `stop` is asked between files."""
+        """Look at every store and read what changed. `stop` is asked between files; `on_large` is told before so much
+        is read that several processes are worth it."""
         total = Sum()
-        self._pass(total, thorough, on_progress, stop, only)
+        self._pass(total, thorough, on_progress, stop, only, on_large)
         if not stop() and (self._folders() != self._where.folders or self._gate.rewound):
             # Some agents keep their store in the folder they work in: what was read has named new ones. And what was
             # let in may have been passed over elsewhere.
-            self._pass(total, thorough, on_progress, stop, only)
+            self._pass(total, thorough, on_progress, stop, only, on_large)
         return total
 
     def _pass(
@@ -159,6 +172,7 @@ class Capture:
         on_progress: Callable[[Progress], None],
         stop: Callable[[], bool],
         only: str | None,
+        on_large: Callable[[], None],
     ) -> None:
         self._look()
         todo: list[tuple[str, Found]] = []
@@ -186,16 +200,51 @@ class Capture:
             on_progress(Progress(bytes_done, bytes_all, total.files, len(todo), total.new_items))
 
         committed(0)
-        for harness, found in todo:
-            if stop():
-                break
-            new = self.read(harness, found.path, thorough=thorough, on_commit=committed, stop=stop)
-            if new is None:
-                total.problems += 1
-            else:
-                total.new_items += new
-            total.files += 1
-            committed(0)
+        with self._feeding(todo, stop, on_large):
+            for harness, found in todo:
+                if stop():
+                    break
+                new = self.read(harness, found.path, thorough=thorough, on_commit=committed, stop=stop)
+                if new is None:
+                    total.problems += 1
+                else:
+                    total.new_items += new
+                total.files += 1
+                committed(0)
+
+    @contextlib.contextmanager
+    def _feeding(
+        self, todo: list[tuple[str, Found]], stop: Callable[[], bool], on_large: Callable[[], None]
+    ) -> Iterator[None]:
+        """Have workers read ahead, while the block runs, if there is enough that nobody has read yet."""
+        fresh = [
+            (harness, found)
+            for harness, found in todo
+            if found.reader == "lines" and self._lookup(harness, found.path) is None
+        ]
+        if self._jobs < 2 or not fresh or sum(self._new_bytes(*each) for each in fresh) < self._jobs_from:
+            yield
+            return
+        from afterword.capture.cold.feed import Feed  # noqa: PLC0415  # what only looks at stores starts no process
+        from afterword.capture.cold.worker import Orders, Task  # noqa: PLC0415
+
+        on_large()
+        orders = Orders(
+            self._ledger.hash_key,
+            *self._redactor.rules,
+            quiet_before_us=self._clock() - self._quiet_us,
+            tasks=[Task(harness, bytes(found.path)) for harness, found in fresh],
+        )
+        try:
+            self._feed = Feed(orders, self._jobs, self._redactor, stop)
+        except OSError as err:
+            _log.warning("a first reading goes on without workers: %s", err)
+        try:
+            yield
+        finally:
+            if self._feed:
+                self._feed.close()
+            self._feed = None
 
     def _folders(self) -> tuple[Path, ...]:
         return tuple(map(Path, sessions.worked_in(self._ledger)))
@@ -249,7 +298,16 @@ class Capture:
         if found.reader != "lines":
             reader = cast("PartsReader", agent)
             return parts.take(tools, self._limits, reader, found, source, self._recall, self._gate)
-        return parts.Taken(linelog.take(tools, cast("Decoder", agent), found.path, source, thorough=thorough))
+        decoder = cast("Decoder", agent)
+        new = 0
+        if self._feed and source.at == Checkpoint(first_us=source.at.first_us):
+            reading = linelog.Reading(tools, decoder, source)
+            outcome = self._feed.take(harness, found.path, reading, source, tools.on_commit)
+            new = reading.new_items
+            if outcome != "rest":
+                return parts.Taken(new)
+            source = self._must_find(source.path_key)
+        return parts.Taken(new + linelog.take(tools, decoder, found.path, source, thorough=thorough))
 
     def _fingerprint(self, text: str) -> str:
         return self._ledger.keyed_hash(text.encode("utf-8", "surrogatepass"), 8).hex()
@@ -358,7 +416,7 @@ class Capture:
                     self._missing[harness].remove(moved)
                 else:
                     first_us = min(at.st_mtime_ns // 1000, self._clock())
-                    sources.add(self._ledger, harness, key, shown, first_us)
+                    sources.add(self._ledger, harness, key, shown, first_us, found.authority)
             known = self._known[harness, log_name(path)] = self._must_find(key)
         if known.authority != found.authority:
             # What it shows is another kind of source from now on: it is read from its start once more.

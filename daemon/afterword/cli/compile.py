@@ -9,7 +9,7 @@ import msgspec
 from afterword.app import passes
 from afterword.app.config import Config
 from afterword.app.program import writer
-from afterword.cli.output import bars, config_option, json_option, note, say, say_json
+from afterword.cli.output import bars, config_option, json_option, log_to_stderr, note, say, say_json
 from afterword.cli.remote import by_daemon
 from afterword.cli.up import Stop
 from afterword.domain.errors import Exit, NotSetUp, UsageError
@@ -57,6 +57,7 @@ def compile_(
     asked = passes.CompileDays(files, since, everything, dry_run, engine)
     done = by_daemon(config.places.state, "compile", msgspec.to_builtins(asked))
     if done is None:
+        log_to_stderr(config)
         with writer(config, os.environ, "compile", telling=bars) as program, bars() as tell:
             done = passes.compile_days(program, asked, tell, Stop())
     if as_json:

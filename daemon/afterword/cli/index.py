@@ -7,7 +7,7 @@ import click
 from afterword.app import passes
 from afterword.app.config import Config
 from afterword.app.program import writer
-from afterword.cli.output import bars, config_option, json_option, say, say_json
+from afterword.cli.output import bars, config_option, json_option, log_to_stderr, say, say_json
 from afterword.cli.remote import by_daemon
 
 
@@ -24,6 +24,7 @@ def index(*, rebuild: bool, as_json: bool, config: Config) -> None:
 
     found = by_daemon(config.places.state, "index", {"rebuild": rebuild})
     if found is None:
+        log_to_stderr(config)
         with writer(config, os.environ, "index", telling=bars) as program, bars() as tell:
             found = passes.index(program, passes.Reindex(rebuild), tell, Stop())
     done, status = found["done"], found["index"]

@@ -75,6 +75,13 @@ def settings(config_file: Path | None = None) -> Config:
     return config
 
 
+def log_to_stderr(config: Config) -> None:
+    """For commands that write: what is logged goes to stderr, redacted."""
+    from afterword.redact.logs import begin
+
+    begin(_way_out(), config.settings.log.level.upper())
+
+
 def config_option(command: F) -> F:
     """Adds `--config FILE` and gives the command its `Config` as `config`."""
     import click
@@ -120,6 +127,8 @@ def bar(what: str, unit: str) -> Iterator[Callable[[int, int, str], None]]:
 
         def move(done: int, total: int, word: str) -> None:
             shown = f"{done / 1e6:,.0f} of {total / 1e6:,.0f} MB" if unit == "bytes" else f"{done:,} of {total:,}"
+            speed = progress.tasks[0].speed
+            shown += f" at {speed / 1e6:,.1f} MB/s" if unit == "bytes" and speed else ""
             progress.update(task, completed=done, total=max(total, 1), amount=f"{shown} {word}")
 
         yield move

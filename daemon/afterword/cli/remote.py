@@ -14,11 +14,18 @@ def by_daemon(state: Path, job: str, arguments: Mapping[str, Any]) -> dict[str, 
         Busy: another command writes, or the daemon does not answer.
         Refused: the job failed; kind and exit code are those of the failure.
     """
-    from afterword.app.client import Refused, follow, submit
+    given = {name: value for name, value in arguments.items() if value is not None}
+    return followed(state, "/v1/jobs", {"name": job, "arguments": given})
 
-    its_id = submit(state, job, {name: value for name, value in arguments.items() if value is not None})
-    if its_id is None:
+
+def followed(state: Path, path: str, asked: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The same for what queues a job at a path of its own."""
+    from afterword.app.client import Refused, ask_door, follow
+
+    said = ask_door(state, path, asked, timeout_s=600.0 if path != "/v1/jobs" else 10.0)
+    if said is None:
         return None
+    its_id = str(said["job"])
     with bars() as tell:
         for line in follow(state, its_id):
             match line:

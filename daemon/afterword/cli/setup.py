@@ -112,6 +112,8 @@ def uninstall(vault: Path | None, *, from_vault: bool, dry_run: bool, yes: bool,
     taken = vault_install.take_out(config.places.state, where, dry=True)
     if not as_json:
         _show_taken(taken)
+    found = vault_install.find(config.places.state, where)
+    prefixed = found is not None and bool(found[1].prefix)
     if not dry_run:
         if not yes and sys.stdin.isatty():
             click.confirm("Go on?", default=True, abort=True, err=True)
@@ -119,6 +121,9 @@ def uninstall(vault: Path | None, *, from_vault: bool, dry_run: bool, yes: bool,
             taken = vault_install.take_out(config.places.state, where)
         if config.vault == where:
             write(config.places.config_file, "vault", "path", "")
+            for key, usual in (("daily", "daily"), ("daily_format", "YYYY-MM-DD"), ("knowledge", "knowledge")):
+                if prefixed and config.given.get(f"vault.{key}") == str(config.places.config_file):
+                    write(config.places.config_file, "vault", key, usual)
     if as_json:
         rows = {"removed": taken.removed, "restored": taken.restored, "kept": taken.kept}
         say_json("uninstall", {"vault": str(taken.vault), **rows, "dry_run": dry_run})

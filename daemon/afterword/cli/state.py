@@ -49,6 +49,7 @@ def status(*, as_json: bool, config: Config) -> None:
         ("last capture", found["last_capture"] or "never"),
         ("last compile", found["last_compile"] or "never"),
         ("pending", waits),
+        *([("underway", _underway(found["underway"]))] if found["underway"] else []),
         *([("excluded", _excluded(found["excluded"]))] if found["excluded"] else []),
         ("written up by", _spend(found["spend"])),
         *((("no answer" if n == 0 else ""), _failing(each)) for n, each in enumerate(found["spend"]["failing"][:3])),
@@ -59,6 +60,17 @@ def status(*, as_json: bool, config: Config) -> None:
         ("semantic index", _index(found["index"])),
     ]
     table(rows)
+
+
+def _underway(found: dict[str, Any]) -> str:
+    """How far a long reading is."""
+    done, of, rate, left_s = found["done"], found["of"], found["rate"], found["left_s"]
+    if found["phase"] == "reading":
+        said = f"reading, {done / 1e6:,.0f} of {of / 1e6:,.0f} MB"
+        said += f" at {rate / 1e6:,.1f} MB/s" if rate else ""
+    else:
+        said = f"indexing what tools said, {done:,} of {of:,} items"
+    return said + (f", about {left_s // 60}:{left_s % 60:02d} left" if left_s is not None else "")
 
 
 def _excluded(found: list[dict[str, Any]]) -> str:

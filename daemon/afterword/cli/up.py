@@ -6,9 +6,10 @@ import signal
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar
 
 import click
+import msgspec
 
 from afterword.app import passes, setup
 from afterword.app.config import Config, load
@@ -16,11 +17,23 @@ from afterword.app.excluded import words as excluded_words
 from afterword.app.program import Program, machine_name, writer
 from afterword.app.spending import estimate
 from afterword.cli.commands import WATCH, imported
-from afterword.cli.output import amount, bars, command_name, config_option, json_option, note, say, say_json
+from afterword.cli.output import (
+    amount,
+    bars,
+    command_name,
+    config_option,
+    json_option,
+    log_to_stderr,
+    note,
+    say,
+    say_json,
+)
 from afterword.cli.remote import by_daemon
 from afterword.domain.errors import Exit, NotSetUp, UserError
 from afterword.domain.settings import duration_us
 from afterword.store.ledger.views import counts
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Stop:
@@ -38,13 +51,24 @@ class Stop:
         return self._asked
 
 
+def jobs_option(command: F) -> F:
+    """Adds `--jobs N`, which the command gets as `jobs`."""
+    return click.option(
+        "--jobs",
+        type=click.IntRange(1, 64),
+        metavar="N",
+        help="How many processes read a large history the first time; one for each core otherwise.",
+    )(command)
+
+
 @click.command(short_help="Set up, take everything in, write it up, then watch.")
 @click.option("--once", is_flag=True, help="One whole pass, then leave.")
 @click.option("--settle", metavar="DURATION", help="Write a session up after so much quiet; 0 writes everything now.")
+@jobs_option
 @click.option("--demo", is_flag=True, help="Do it once with a bundled sample history, in a throw-away home.")
 @json_option
 @config_option
-def up(*, once: bool, settle: str | None, demo: bool, as_json: bool, config: Config) -> int:
+def up(*, once: bool, settle: str | None, jobs: int | None, demo: bool, as_json: bool, config: Config) -> int:
     """The main job. The first time it makes a vault (~/Afterword) and takes in the history that is there; then it
     watches the agents' stores and writes up what happens. Ctrl-C stops it, nothing is lost.
 
@@ -59,7 +83,8 @@ def up(*, once: bool, settle: str | None, demo: bool, as_json: bool, config: Con
     if once and (summary := by_daemon(config.places.state, "write-up", {"settle_us": settle_us})) is not None:
         _tell_summary(summary, as_json=as_json)
         return Exit.DONE
-    config = _with_vault(config, quiet=as_json)
+    config = _with_jobs(_with_vault(config, quiet=as_json), jobs)
+    log_to_stderr(config)
     with writer(config, os.environ, "up", settle_us=settle_us, telling=bars) as program:
 
         def first(stop: Callable[[], bool]) -> None:
@@ -82,23 +107,35 @@ def up(*, once: bool, settle: str | None, demo: bool, as_json: bool, config: Con
 
 @click.command(short_help="The same without first-run talk, for systemd and launchd.")
 @click.option("--settle", metavar="DURATION", help="Write a session up after so much quiet.")
+@jobs_option
 @config_option
-def run(*, settle: str | None, config: Config) -> None:
+def run(*, settle: str | None, jobs: int | None, config: Config) -> None:
     """Watch the stores and write up what happens, without first-run talk. Needs a vault: `afterword init` or `up`."""
     if config.vault is None:
         raise NotSetUp("there is no vault yet", "run `afterword init VAULT`, or `afterword up` once")
+    config = _with_jobs(config, jobs)
+    log_to_stderr(config)
     with writer(config, os.environ, "run", settle_us=_settle(settle), telling=bars) as program:
         imported(WATCH)(program, lambda _what: None)
 
 
 @click.command(short_help="Read what is new in the stores, write no notes.")
 @click.option("--harness", help="Only this agent.")
+@jobs_option
 @json_option
 @config_option
-def ingest(*, harness: str | None, as_json: bool, config: Config) -> None:
-    """Read what is new in the agents' stores into the ledger and the full text. Notes are written by `up`."""
+def ingest(*, harness: str | None, jobs: int | None, as_json: bool, config: Config) -> None:
+    """Read what is new in the agents' stores into the ledger and the full text. Notes are written by `up`.
+
+    A large history is read by several processes the first time; it goes on where it stood after Ctrl-C or a kill.
+
+    \b
+    afterword ingest --jobs 1          read it by this process alone, for a machine that has other things to do
+    """
+    config = _with_jobs(config, jobs)
     done = by_daemon(config.places.state, "ingest", {"harness": harness})
     if done is None:
+        log_to_stderr(config)
         with writer(config, os.environ, "ingest", telling=bars) as program, bars() as tell:
             done = passes.ingest(program, passes.Ingest(harness), tell, Stop())
     if as_json:
@@ -106,6 +143,15 @@ def ingest(*, harness: str | None, as_json: bool, config: Config) -> None:
     else:
         say(f"Read {amount(done['files'], 'file')}: {amount(done['new'], 'new item')}.")
         _worries(done)
+
+
+def _with_jobs(config: Config, jobs: int | None) -> Config:
+    """The config with what `--jobs` said."""
+    if jobs is None:
+        return config
+    capture = msgspec.structs.replace(config.settings.capture, jobs=jobs)
+    settings = msgspec.structs.replace(config.settings, capture=capture)
+    return msgspec.structs.replace(config, settings=settings, given={**config.given, "capture.jobs": "--jobs"})
 
 
 def _settle(given: str | None) -> int | None:
@@ -197,6 +243,7 @@ def _demo(*, as_json: bool) -> int:
         del os.environ[name]
     os.environ["HOME"] = str(home)
     config = _with_vault(load(), quiet=True)
+    log_to_stderr(config)
     with writer(config, os.environ, "up", settle_us=0) as program, bars() as tell:
         summary = passes.whole(program, tell, Stop(), thorough=True)
     if as_json:

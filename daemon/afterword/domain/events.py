@@ -2,6 +2,8 @@
 
 A decoder knows its format and nothing else: no offsets, no ledger, no redaction. It names every thing with the
 key tuple its harness page gives (no text and no path in a key), and says what happened in file order.
+
+Encoded, an event is a list that begins with its name: so one process may hand it to another.
 """
 
 import os
@@ -24,7 +26,7 @@ TitleRank: TypeAlias = Literal[1, 2, 3, 4, 5]
 """1 summary of a leaf here, 2 last prompt, 3 generated title, 4 a name a person or an index gave, 5 reserved."""
 
 
-class Item(msgspec.Struct, frozen=True, gc=False):
+class Item(msgspec.Struct, frozen=True, gc=False, array_like=True, tag=True):
     """One thing in a session.
 
     `session` is the native id (a sub-agent: `parent/agent`). `key` is the tuple of the harness page, without
@@ -57,7 +59,7 @@ class Item(msgspec.Struct, frozen=True, gc=False):
     copy_of: str | None = None
 
 
-class Message(msgspec.Struct, frozen=True, gc=False):
+class Message(msgspec.Struct, frozen=True, gc=False, array_like=True, tag=True):
     """The message that the items after it, up to the next one, belong to, in a log of operations.
 
     A `node` seen before in this file is a new edition of that message: its items stand where they stood. `at` says
@@ -69,19 +71,19 @@ class Message(msgspec.Struct, frozen=True, gc=False):
     at: int | None = None
 
 
-class Rewind(msgspec.Struct, frozen=True, gc=False):
+class Rewind(msgspec.Struct, frozen=True, gc=False, array_like=True, tag=True):
     """The message `node` and everything that stands after it are abandoned; one that is not there: everything."""
 
     node: str
 
 
-class Window(msgspec.Struct, frozen=True, gc=False):
+class Window(msgspec.Struct, frozen=True, gc=False, array_like=True, tag=True):
     """The log begins at this place: what stood before it left the log, not the conversation, and stays as it was."""
 
     at: int
 
 
-class Row(msgspec.Struct, frozen=True, gc=False):
+class Row(msgspec.Struct, frozen=True, gc=False, array_like=True, tag=True):
     """The place of the line's items in a conversation tree (Claude Code); comes before them.
 
     A line whose `node` was already seen in this file is a repetition: its items are ignored.
@@ -99,7 +101,7 @@ class Row(msgspec.Struct, frozen=True, gc=False):
     path: Literal["next", "jump"] | None = None
 
 
-class Finish(msgspec.Struct, frozen=True, gc=False):
+class Finish(msgspec.Struct, frozen=True, gc=False, array_like=True, tag=True):
     """The result of an earlier command, call, edit or read: sets its exit status.
 
     `positional` as it was in the item: the row that this file shows at the key now is meant.
@@ -112,7 +114,7 @@ class Finish(msgspec.Struct, frozen=True, gc=False):
     positional: bool = False
 
 
-class Drop(msgspec.Struct, frozen=True, gc=False):
+class Drop(msgspec.Struct, frozen=True, gc=False, array_like=True, tag=True):
     """An item this decoder gave earlier proved to be a copy or no speech at all: it is hidden in the session."""
 
     session: str
@@ -121,14 +123,14 @@ class Drop(msgspec.Struct, frozen=True, gc=False):
     positional: bool = False
 
 
-class Rollback(msgspec.Struct, frozen=True, gc=False):
+class Rollback(msgspec.Struct, frozen=True, gc=False, array_like=True, tag=True):
     """The last `turns` live prompts of the session, and everything after the first of them, are abandoned."""
 
     session: str
     turns: int
 
 
-class Place(msgspec.Struct, frozen=True, gc=False):
+class Place(msgspec.Struct, frozen=True, gc=False, array_like=True, tag=True):
     """Where the line stands in its session, when that is not its byte position; comes before the line's items.
 
     For conversations that lie in several files of one kind: places go on from file to file.
@@ -137,7 +139,7 @@ class Place(msgspec.Struct, frozen=True, gc=False):
     pos: int
 
 
-class Revert(msgspec.Struct, frozen=True, gc=False):
+class Revert(msgspec.Struct, frozen=True, gc=False, array_like=True, tag=True):
     """A conversation goes on from an earlier place in a file of its own: what was said before `time_us` (UTC
     microseconds) at `pos` or behind it, in whatever file, is abandoned."""
 
@@ -146,7 +148,7 @@ class Revert(msgspec.Struct, frozen=True, gc=False):
     time_us: int
 
 
-class Facts(msgspec.Struct, frozen=True, gc=False):
+class Facts(msgspec.Struct, frozen=True, gc=False, array_like=True, tag=True):
     """What a line says of its session; None means "says nothing". Later facts win over earlier ones.
 
     `cwd` is kept from the first line that gives one (the project of a session), `model` and the agent's `version`
@@ -171,14 +173,14 @@ class Facts(msgspec.Struct, frozen=True, gc=False):
     started_us: int | None = None
 
 
-class BadLine(msgspec.Struct, frozen=True, gc=False):
+class BadLine(msgspec.Struct, frozen=True, gc=False, array_like=True, tag=True):
     """A complete line, or part of one, that could not be read. Counted and named; never stops the file."""
 
     reason: str
     """A short constant sentence ("not JSON", "not an object"); never text of the line."""
 
 
-class Skipped(msgspec.Struct, frozen=True, gc=False):
+class Skipped(msgspec.Struct, frozen=True, gc=False, array_like=True, tag=True):
     """A line of a record type this decoder does not know: counted per type, as a drift alarm."""
 
     record_type: str

@@ -82,6 +82,10 @@ class Capture(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How long a file must rest before its last line is taken without a newline and all its bytes are compared."""
     sweep: str = "60s"
     """How often all stores are looked at, whatever the watcher says."""
+    jobs: Annotated[int, msgspec.Meta(ge=0, le=64)] = 0
+    """How many processes read a large history the first time; 0 is one for each core, 1 none beside the program."""
+    jobs_from: str = "32M"
+    """What is smaller than this is read by the program alone, before other processes have started."""
     document_max: str = "256M"
     """A document (a transcript that is one file rewritten whole) over this is named and not read."""
     exclude_projects: tuple[str, ...] = ()
@@ -169,6 +173,13 @@ class Door(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The loopback port of the running daemon; 0 takes a free one at every start."""
 
 
+class Log(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """[log]"""
+
+    level: Annotated[str, msgspec.Meta(pattern="^(debug|info|warning|error)$")] = "warning"
+    """How much is said on stderr beside results: debug, info, warning or error. Never a text of a session."""
+
+
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """config.toml"""
 
@@ -181,3 +192,4 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     index: Index = Index()
     gemini: Gemini = Gemini()
     door: Door = Door()
+    log: Log = Log()

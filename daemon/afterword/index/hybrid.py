@@ -214,7 +214,7 @@ def _of_passage(ledger: Ledger, passage: Found, terms: list[Term], filters: Filt
 
 def _of_diary(ledger: Ledger, passage: Found, terms: list[Term]) -> Result | None:
     session = sessions.head(ledger, passage.session)
-    if session is None:
+    if session is None or not views.section_stands(ledger, passage.ref):
         return None
     path, block = views.placed(ledger, passage.ref) or (None, None)
     return Result(

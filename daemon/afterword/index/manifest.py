@@ -5,7 +5,7 @@ here; they are taken out when it is opened again. Readers open it without any lo
 """
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -139,6 +139,15 @@ class Manifest:
             self.db.execute("DELETE FROM doc WHERE build = (SELECT row FROM build WHERE name = ?)", (name,))
             self.db.execute("DELETE FROM build WHERE name = ?", (name,))
 
+    def forget_vectors(self, sessions: Collection[str]) -> None:
+        """Drop the vectors of what these sessions (ids) said and were written up as, and of all articles: texts that
+        are still there get theirs again."""
+        self.db.execute(
+            "DELETE FROM vector WHERE hash IN (SELECT c.hash FROM chunk c JOIN doc d ON d.row = c.doc"
+            " WHERE d.kind = 'article' OR d.session IN (SELECT value FROM json_each(?)))",
+            (msgspec.json.encode(sorted(sessions)).decode(),),
+        )
+
     def listed(self, build: Build, kind: DocumentKind) -> dict[str, Listed]:
         """The documents of a kind by ref."""
         rows = self.db.execute(
@@ -271,6 +280,11 @@ class Manifest:
 
     def transaction(self) -> "_Transaction":
         return _Transaction(self.db)
+
+    def pack(self) -> None:
+        """Write the file anew, without free pages."""
+        self.db.execute("VACUUM")
+        self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def close(self) -> None:
         self.db.close()

@@ -42,7 +42,7 @@ _HALF_LIFE_DAYS = 90.0
 _RANK = {"prose": "bm25(prose)", "tool": "0.0"}
 _NOT_HIDDEN = {
     table: f"NOT EXISTS (SELECT 1 FROM membership h INDEXED BY membership_hidden WHERE h.item = {table}.rowid"
-    " AND h.state = 2 AND NOT EXISTS (SELECT 1 FROM membership m WHERE m.item = h.item AND m.state < 2))"
+    " AND h.state >= 2 AND NOT EXISTS (SELECT 1 FROM membership m WHERE m.item = h.item AND m.state < 2))"
     for table in _RANK
 }
 
@@ -121,7 +121,7 @@ def search(ledger: Ledger, state: Path, query: str, filters: Filters, *, limit: 
         raise DataError(f"the full text is damaged: {err}", "run `afterword up --once`: it is made again") from err
     finally:
         with contextlib.suppress(sqlite3.Error):
-            ledger.db.execute("DETACH text0")
+            fulltext.detach(ledger)
 
 
 def _answer(ledger: Ledger, terms: list[Term], filters: Filters, *, limit: int, now_us: int) -> Answer:
@@ -188,18 +188,31 @@ def _best(ledger: Ledger, matches: tuple[str, str], limit: int, now_us: int) -> 
 
 def _newest(ledger: Ledger, table: str, match: str, at_most: int) -> list[tuple[int, int, int, float]]:
     """(row, kind, time, rank) of the newest hits in one table that are not hidden."""
+    files = _files(ledger, table)
+    shown = _shown(ledger, table)
+    hits = [
+        f"SELECT * FROM (SELECT rowid AS row, {_RANK[table]} AS rank FROM {name}.{table}"
+        f" WHERE {name}.{table}.{table} MATCH ? AND {shown} ORDER BY rowid DESC LIMIT {at_most})"
+        for name in files
+    ]
     return ledger.db.execute(
-        f"WITH hit AS MATERIALIZED (SELECT rowid AS row, {_RANK[table]} AS rank FROM text0.{table}"
-        f" WHERE text0.{table}.{table} MATCH ? AND {_shown(ledger, table)} ORDER BY rowid DESC LIMIT {at_most})"
+        f"WITH hit AS MATERIALIZED ({' UNION ALL '.join(hits)} ORDER BY row DESC LIMIT {at_most})"
         " SELECT hit.row, i.kind, i.time_us, hit.rank FROM hit CROSS JOIN item i INDEXED BY item_brief"
         " ON i.row = hit.row",
-        (match,),
+        (match,) * len(files),
     ).fetchall()
+
+
+def _files(ledger: Ledger, table: str) -> list[str]:
+    """The attached files that have this table."""
+    return fulltext.schemas(ledger) if table == "tool" else ["text0"]
 
 
 def _shown(ledger: Ledger, table: str) -> str:
     """The condition that leaves hidden copies out; asked of no hit where no store has any."""
-    some = ledger.db.execute("SELECT 1 FROM membership INDEXED BY membership_hidden WHERE state = 2 LIMIT 1").fetchone()
+    some = ledger.db.execute(
+        "SELECT 1 FROM membership INDEXED BY membership_hidden WHERE state >= 2 LIMIT 1"
+    ).fetchone()
     return _NOT_HIDDEN[table] if some else "true"
 
 
@@ -228,9 +241,12 @@ def _states(ledger: Ledger, rows: list[int]) -> dict[int, int]:
 
 
 def _count(ledger: Ledger, table: str, match: str) -> int:
-    count: int = ledger.db.execute(
-        f"SELECT count(*) FROM text0.{table} WHERE text0.{table}.{table} MATCH ? AND {_shown(ledger, table)}", (match,)
-    ).fetchone()[0]
+    files = _files(ledger, table)
+    shown = _shown(ledger, table)
+    counts = [
+        f"(SELECT count(*) FROM {name}.{table} WHERE {name}.{table}.{table} MATCH ? AND {shown})" for name in files
+    ]
+    count: int = ledger.db.execute(f"SELECT {' + '.join(counts)}", (match,) * len(files)).fetchone()[0]
     return count
 
 
@@ -252,15 +268,19 @@ def _every_of(
     ledger: Ledger, table: str, match: str, where: _Where | None, now_us: int, at_most: int
 ) -> tuple[list[_Candidate], bool]:
     """The hits in one table, newest first, and whether there are more than `at_most`."""
+    files = _files(ledger, table)
+    hits = [
+        f"SELECT rowid AS row, {_RANK[table]} AS rank FROM {name}.{table} WHERE {name}.{table}.{table} MATCH ?"
+        for name in files
+    ]
     rows = ledger.db.execute(  # only constants of ours are formatted in
-        f"WITH hit AS MATERIALIZED (SELECT rowid AS row, {_RANK[table]} AS rank FROM text0.{table}"
-        f" WHERE text0.{table}.{table} MATCH ? ORDER BY rowid DESC),"
+        f"WITH hit AS MATERIALIZED ({' UNION ALL '.join(hits)} ORDER BY row DESC),"
         " brief AS (SELECT i.row, i.kind, i.time_us, hit.rank, (SELECT min(m.state) FROM membership m"
         f" WHERE m.item = i.row AND m.state < 2{where.of_membership if where else ''}) AS state"
         " FROM hit CROSS JOIN item i INDEXED BY item_brief"
         f" ON i.row = hit.row{where.of_item if where else ''})"
         f" SELECT * FROM brief WHERE state IS NOT NULL LIMIT {at_most + 1}",
-        (match, *(where.values if where else ())),
+        (*(match,) * len(files), *(where.values if where else ())),
     ).fetchall()
     score = _said if table == "prose" else _done
     found = [

@@ -104,6 +104,13 @@ class AutoEngine:
                     self._warming.start()
         return self._engine.scan(data)
 
+    def warm(self, compiled: bytes | None = None) -> bytes | None:
+        """Be as fast as possible from now on; `compiled` is what this gave in another process of this program."""
+        if not isinstance(self._engine, HyperscanEngine):
+            self._engine = HyperscanEngine(self._rules, compiled)
+            self._seen_bytes = self.WARM_BYTES
+        return self._engine.compiled()
+
     def _warm(self) -> None:
         self._engine = HyperscanEngine(self._rules)
 
@@ -231,17 +238,22 @@ class HyperscanEngine:
 
     name: EngineName = "hyperscan"
 
-    def __init__(self, rules: Sequence[Rule]) -> None:
+    def __init__(self, rules: Sequence[Rule], compiled: bytes | None = None) -> None:
+        """`compiled` is what another one made of the very same rules, on this machine."""
         import hyperscan  # noqa: PLC0415 - optional: a platform without a wheel does without
 
-        count = len(rules)
-        self._database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
-        self._database.compile(
-            expressions=[gate(rule.gate or rule.pattern) for rule in rules],
-            ids=list(range(count)),
-            elements=count,
-            flags=[hyperscan.HS_FLAG_SINGLEMATCH] * count,
-        )
+        if compiled is not None:
+            self._database = hyperscan.loadb(compiled, mode=hyperscan.HS_MODE_BLOCK)
+            self._database.scratch = hyperscan.Scratch(self._database)
+        else:
+            count = len(rules)
+            self._database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
+            self._database.compile(
+                expressions=[gate(rule.gate or rule.pattern) for rule in rules],
+                ids=list(range(count)),
+                elements=count,
+                flags=[hyperscan.HS_FLAG_SINGLEMATCH] * count,
+            )
         self._hits: list[int] = []
         append = self._hits.append
 
@@ -254,6 +266,13 @@ class HyperscanEngine:
         except ImportError:
             self._python = PythonEngine(rules)
             self._searches = []
+
+    def compiled(self) -> bytes:
+        """The compiled rules, for other processes on this machine: that takes a second otherwise."""
+        import hyperscan  # noqa: PLC0415 - it is there, or this engine were not
+
+        data: bytes = hyperscan.dumpb(self._database)
+        return data
 
     def scan(self, data: bytes) -> Sequence[tuple[int, Search]]:
         hits = self._hits

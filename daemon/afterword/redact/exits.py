@@ -36,7 +36,24 @@ EXITS: Final[tuple[Exit, ...]] = (
     Exit("ledger-register", "typed", ("afterword.store.ledger",), "the value of a register, as a document"),
     Exit("ledger-source", "typed", ("afterword.store.ledger",), "a source's path and its decoder's state"),
     Exit("ledger-job", "typed", ("afterword.store.ledger",), "arguments, progress and result of a job, as documents"),
-    Exit("text-index", "typed", ("afterword.store.fulltext",), "the postings of a text database"),
+    Exit(
+        "text-index",
+        "typed",
+        ("afterword.store.textwriter", "afterword.store.textpart", "afterword.store.textfill"),
+        "the postings of a text database",
+    ),
+    Exit(
+        "reading-pipe",
+        "typed",
+        ("afterword.capture.cold.worker", "afterword.capture.cold.outbox"),
+        "events made ready, from a worker to the one writer: redacted texts, ids and numbers, over a pipe of ours",
+    ),
+    Exit(
+        "reading-orders",
+        "numbers",
+        ("afterword.capture.cold.feed",),
+        "which files to read, the ledger's key and a person's patterns, from the writer to its workers, over a pipe",
+    ),
     Exit("daily-note", "redacted", ("afterword.store.notes",), "a section in a day's note, before its bytes are made"),
     Exit(
         "article",
@@ -58,6 +75,9 @@ EXITS: Final[tuple[Exit, ...]] = (
     ),
     Exit("merge-vectors", "numbers", ("afterword.index.nearness",), "hashes of redacted texts, and their vectors"),
     Exit("database-copy", "unlinked", ("afterword.capture.database",), "a database whose log has no index, to be read"),
+    Exit("backup-look", "unlinked", ("afterword.store.backups_holding",), "a backup unpacked into a private folder"),
+    Exit("person-line", "numbers", ("afterword.app.traces",), "a word of ours in the place of what a person struck"),
+    Exit("tombstones", "numbers", ("afterword.store.forgotten_file",), "ids and hashes of what was forgotten"),
     # Bytes of the ledger as they are, and of the file they come from: every text in them was redacted before.
     Exit("backup", "redacted", ("afterword.store.backup_file",), "a copy of the ledger, packed"),
     Exit("restore", "redacted", ("afterword.app.backing",), "a backup of the ledger, put in its place"),

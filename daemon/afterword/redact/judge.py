@@ -242,13 +242,17 @@ def strict(value: Value) -> bool:
     )
 
 
-_PLAIN = late(r"[a-z]{4,16}[0-9]{1,4}[a-z]{0,12}")
-_TECH_FIRST = tuple(TECH)
+_PLAIN = late(r"[a-z]{4,16}[0-9]{1,4}(?:[a-z]{1,16}[0-9]{0,4})?")
+_ALONE = late(r"[A-Za-z]{4,16}[0-9]{1,4}[A-Za-z]{1,16}[0-9]{0,4}")
+_SEEN = late(r"[\x21-\x7e]+")
+_TECH_FIRST = (*TECH, "utf16", "utf32")
 
 
 def said(value: Value) -> bool:
     """A value after `the password is`: there a plain word with a number counts too."""
-    text = value.text.rstrip(".,:;!?")
+    # Scripts without spaces go on behind the value: `hunter22xです`.
+    seen = _SEEN.match(value.text)
+    text = (seen.group() if seen else value.text).rstrip(".,:;!?")
     plain = (
         bool(_PLAIN.fullmatch(text))
         and not text.startswith(_TECH_FIRST)
@@ -261,6 +265,30 @@ def said(value: Value) -> bool:
 def shouted(value: Value) -> bool:
     """A value after the mere word: it needs a sign that names and versions do not have."""
     return strict(value) and any(c in "!@#$%^&*?~" for c in value.text)
+
+
+def alone(value: Value) -> bool:
+    """The same, or what a person chooses and no word is: letters, two digits or more, letters again."""
+    if shouted(value):
+        return True
+    text = value.text.rstrip(".,:;!?")
+    return (
+        bool(_ALONE.fullmatch(text))
+        and sum(map(str.isdigit, text)) >= 2
+        and value.after not in ("(", "[", "-", "=")
+        and not text.lower().startswith(_TECH_FIRST)
+        and not _spelled(re.sub(r"[0-9]", "", text).lower())
+        and not _excluded(value)
+    )
+
+
+def beside(value: Value) -> bool:
+    """A value beside the name of an account: with a sign, but not that of an issue or an address."""
+    text = value.text
+    return strict(value) and any(c in "!@$%^&*?~" for c in text) and "/" not in text and not _ADDRESS.search(text)
+
+
+_ADDRESS = late(r"@[A-Za-z0-9-]+\.|@v?[0-9]|\.[a-z]{2,5}[!?]?$")
 
 
 def key(value: Value) -> bool:
@@ -340,6 +368,12 @@ def _spelled(letters: str) -> bool:
             for start in range(max(0, end - 16), end - 1)
         )
     return reached[-1]
+
+
+def mixed(value: Value) -> bool:
+    """A value with small and capital letters and digits: no hash, and no word."""
+    lower, upper, digit, _ = _classes(value.text)
+    return lower and upper and digit and opaque(value)
 
 
 def opaque(value: Value) -> bool:
@@ -444,6 +478,9 @@ CHECKS: dict[str, Callable[[Value], bool]] = {
     "strict": strict,
     "said": said,
     "shouted": shouted,
+    "alone": alone,
+    "beside": beside,
+    "mixed": mixed,
     "key": key,
     "weak": weak,
     "env": env,

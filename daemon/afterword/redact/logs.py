@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import logging
+import sys
+import threading
 from typing import TYPE_CHECKING, Final
 
 from afterword.redact.exits import leave
 
 if TYPE_CHECKING:
     from afterword.redact.redactor import Redactor
+
+_log = logging.getLogger(__name__)
 
 _STANDARD: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 FORMAT: Final = "%(asctime)s %(levelname)s %(name)s: %(message)s"
@@ -57,6 +61,25 @@ class RedactingFormatter(logging.Formatter):
 
 
 _FORMATTER: Final = logging.Formatter()
+
+
+def begin(redactor: Redactor, level: str = "WARNING") -> None:
+    """Log to stderr, redacted, from `level` on; what threads die of and warnings go the same way.
+
+    Without a handler of ours Python would print warnings and whole tracebacks by itself, as they are.
+    """
+    root = logging.getLogger()
+    if not root.handlers:
+        root.addHandler(logging.StreamHandler(sys.stderr))
+    root.setLevel(level)
+    logging.captureWarnings(capture=True)
+    threading.excepthook = _thread_failed
+    install(redactor)
+
+
+def _thread_failed(failed: threading.ExceptHookArgs) -> None:
+    if failed.exc_type is not SystemExit and failed.exc_value is not None:
+        _log.error("a thread failed unexpectedly", exc_info=failed.exc_value)
 
 
 def install(redactor: Redactor, logger: logging.Logger | None = None) -> None:

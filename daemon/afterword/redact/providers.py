@@ -6,6 +6,7 @@ from typing import Final
 
 from afterword.redact.rule import END, GLUED, LEFT, Rule
 
+_GAP: Final = r"(?:[\"'`,;:=|/ \t\r\n()\[\]{}>*-]|\\[nrt\"])"
 _IS: Final = r"[\"']?[ \t]{0,8}[:=][ \t]{0,8}[\"']?"
 
 PROVIDERS: Final[tuple[Rule, ...]] = (
@@ -19,6 +20,14 @@ PROVIDERS: Final[tuple[Rule, ...]] = (
         "prefixed",
     ),
     Rule("aws-secret-key", r"(?:AKIA|ASIA)[A-Z0-9]{16}[\"',;: \t|]{1,6}([A-Za-z0-9/+]{40})", ("akia", "asia"), 1),
+    # The secret of a key stands beside it, with a word or two between, or on the next line.
+    Rule(
+        "aws-secret-key",
+        rf"(?:AKIA|ASIA)[A-Z0-9]{{16}}(?:{_GAP}{{1,8}}[A-Za-z_]{{0,14}}){{0,5}}{_GAP}{{1,8}}([A-Za-z0-9/+]{{40}})(?:$|[^A-Za-z0-9/+])",
+        ("akia", "asia"),
+        1,
+        "mixed",
+    ),
     Rule(
         "google-key",
         r"[a-z](AIza[A-Za-z0-9_-]{35})(?:$|[^A-Z0-9+/])",

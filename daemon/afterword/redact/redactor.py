@@ -9,7 +9,7 @@ from threading import Lock
 from typing import TypeAlias
 
 from afterword.domain.errors import UserError
-from afterword.redact.engines import Search, pick
+from afterword.redact.engines import AutoEngine, Search, pick
 from afterword.redact.exits import Tally
 from afterword.redact.finding import Span, byte_spans, merged, rule_spans, widened
 from afterword.redact.judge import MARKER
@@ -48,11 +48,21 @@ class Redactor:
         self._lock = Lock()
         self.engine_name: str = self._engine.name
         self.version: int = RULES_VERSION
+        self.rules: tuple[str, tuple[str, ...], tuple[str, ...]] = (engine, tuple(extra), tuple(allow))
+        """What it was made with, so that another process can make the same."""
         self.patterns: tuple[tuple[str, ...], tuple[str, ...]] = (tuple(extra), tuple(allow))
         """The user's own rules: what is redacted beside the built-in ones, and what is not."""
         self.counts: dict[str, int] = {}
         """Replaced values by kind since this redactor was made."""
         self.exits = Tally()
+
+    def warm(self, compiled: bytes | None = None) -> bytes | None:
+        """Compile what makes it fast now, not when it first pays, or take over what this gave another process of this
+        very program. None where nothing can be handed on."""
+        with self._lock:
+            if not isinstance(self._engine, AutoEngine):
+                return None
+            return self._engine.warm(compiled)
 
     def redact(self, text: str) -> Redacted:
         """`text` without its secrets. Doing it twice changes nothing; a lone surrogate becomes U+FFFD."""
@@ -111,6 +121,17 @@ class Redactor:
                 text = changed
                 break
         return mark(text, _TOKEN)
+
+    def joined(self, documents: Mapping[str, Redacted], plain: Collection[str] = ()) -> Redacted:
+        """One document of several, under keys of ours; what is in them is final already. `plain` as for `document`."""
+        text = "{" + ",".join(f'"{key}":{document}' for key, document in documents.items()) + "}"
+        data = text.encode()
+        with self._lock:
+            hits = self._scan(data)
+            changed = self._apply(data, hits, text, own=False) if hits else None
+        if changed is None:
+            return mark(text, _TOKEN)
+        return self.document({key: json.loads(document) for key, document in documents.items()}, plain=plain)
 
     def _tree(self, value: Json, plain: Collection[str] | None) -> Json:
         if isinstance(value, str):

@@ -20,6 +20,8 @@ from afterword.redact.words import (
     ENV_WORDS,
     KEY_WORDS,
     KEY_WORDS_ABROAD,
+    LOGIN_WORDS,
+    LOGIN_WORDS_ABROAD,
     PASSWORD_WORDS,
     PASSWORD_WORDS_ABROAD,
     SHORT_PASSWORD_WORDS,
@@ -28,7 +30,7 @@ from afterword.redact.words import (
     variants,
 )
 
-RULES_VERSION: Final = 2
+RULES_VERSION: Final = 3
 """Counts up with every change of what is redacted; the ledger re-scrubs rows of an older version."""
 
 
@@ -80,8 +82,8 @@ _CLOSE = r"(?:\\{0,15}[\"'`]|%22)?[)\]]{0,2}[*_]{0,2}[?!]?"
 _ASSIGN = r"(?::=|=>|={1,3}|:|->|：|＝|%3[AaDd])"
 _TYPE = r"(?::? ?[&*A-Za-z][A-Za-z0-9_.\[\]|]{0,24} )?"
 _CTOR = r"(?:SecretStr\(|Secret\(|String::from\(|new String\(|[bruBRU@&]{1,2}|[(\[][ \t\r\n]{0,24})?"
-_VERB = r"(?: (?:is|was|ist|war|lautet|es|est|é|è|to|jest|är|er|это|הוא|היא|هي))"
-_IS = rf"(?:(?:{_VERB}|:| \|)[*_]{{0,2}}[ \t]{{1,4}}|是(?::|：)?[ \t]{{0,4}}|は[ \t]{{0,4}})"
+_VERB = r"(?:(?:et|a)?(?: (?:is|was|ist|war|lautet|es|est|é|è|to|jest|je|är|er|это|הוא|היא|هي|-|–|—)|'s|’s))"
+_IS = rf"(?:(?:{_VERB}|:| \|)[*_]{{0,2}}[ \t]{{1,4}}|是(?::|：)?[ \t]{{0,4}}|は[ \t]{{0,4}}|(?:는|은)[ \t]{{1,4}})"
 _IS_QUOTED = rf"(?:{_VERB}|:| =|,|\(| \|)?[*_]{{0,2}}[ \t]{{0,4}}"
 _GAP = r"[ \t]{0,24}"
 _BETWEEN = _SUFFIX + _CLOSE + _GAP + _TYPE + _ASSIGN + r"[*_]{0,2}" + _GAP
@@ -134,7 +136,7 @@ def _mentioned(words: str, starts: tuple[str, ...]) -> tuple[Rule, ...]:
         ),
         Rule("password", rf"{words}{_CLOSE}{_VERB} ({OPEN})([^\x00-\x20\"'`\\<>]{{6}})", starts, 2, "said", "value", 1),
         Rule("password", rf"{words}{_CLOSE}{_IS}({_BARE_HEAD})", starts, 1, "said", "value"),
-        Rule("password", rf"{words}[ \t]{{1,4}}({_BARE_HEAD})", starts, 1, "shouted", "value"),
+        Rule("password", rf"{words}[ \t]{{1,4}}({_BARE_HEAD})", starts, 1, "alone", "value"),
         Rule(
             "password",
             rf"{words}{_CLOSE}[ \t]{{0,4}}(?::|：)[ \t]{{0,4}}[|>]?[+-]?(?:\r?\n|\\n)[ \t]{{0,16}}({_BARE_HEAD})",
@@ -143,6 +145,19 @@ def _mentioned(words: str, starts: tuple[str, ...]) -> tuple[Rule, ...]:
             "strict",
             "value",
         ),
+    )
+
+
+def _beside(words: tuple[str, ...]) -> Rule:
+    """`login: admin / value`."""
+    return Rule(
+        "password",
+        rf"{_any(words)}[ \t]{{0,4}}(?::|：|=|-)?[ \t]{{0,4}}(?:(?:with|as|is|ist|mit|als|con|avec|com|za|как|est)[ \t]{{1,2}})?"
+        rf"[A-Za-z0-9_.@+\-]{{2,40}}(?:[ \t]{{0,3}}[/:|][ \t]{{0,3}}|[ \t]{{1,3}})({_BARE_HEAD})",
+        _starts(words),
+        1,
+        "beside",
+        "value",
     )
 
 
@@ -332,7 +347,11 @@ RULES: Final[tuple[Rule, ...]] = (
     # Mentions
     *_mentioned(_PASSWORD, _S_PASSWORD),
     *_abroad(_mentioned(_PASSWORD_ABROAD, _starts(PASSWORD_WORDS_ABROAD)), PASSWORD_WORDS_ABROAD),
-    Rule("password", rf"{_SHORT}{_VERB}[ \t]{{1,4}}({_BARE_HEAD})", SHORT_PASSWORD_WORDS, 1, "strict", "value"),
+    Rule("password", rf"{_SHORT}{_VERB}[ \t]{{1,4}}({_BARE_HEAD})", SHORT_PASSWORD_WORDS, 1, "said", "value"),
+    # Not behind `pass`, which tests do.
+    Rule("password", rf"{LEFT}(?i:pwd?|mdp|psw)[ \t]{{1,4}}({_BARE_HEAD})", ("pw", "mdp", "psw"), 1, "alone", "value"),
+    _beside(LOGIN_WORDS),
+    _beside(LOGIN_WORDS_ABROAD),
     Rule(
         "api-key",
         rf"(?:{_KEY}|{_WEAK}){_CLOSE}{_IS_QUOTED}({OPEN})([A-Za-z0-9_+/.=-]{{16}})",

@@ -37,4 +37,10 @@ def stored(text: str) -> Redacted:
     return str.__new__(Redacted, text)
 
 
+def received(text: str) -> Redacted:
+    """`text` as Redacted because a worker of this program redacted it, under the rules and patterns that this process
+    gave it, and sent it by a pipe of ours. Only `capture.cold` may call this."""
+    return str.__new__(Redacted, text)
+
+
 EMPTY: Final[Redacted] = stored("")

@@ -80,6 +80,19 @@ def variants(word: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((word, word.capitalize(), word.upper())))
 
 
+LOGIN_WORDS: tuple[str, ...] = (
+    *("login", "log in", "logged in", "logging in", "logon", "sign in", "signin", "credentials", "creds", "user"),
+    *("username", "anmeldung", "anmelden", "zugangsdaten", "zugang", "benutzer", "credenciales", "usuario"),
+    *("identifiants", "identifiant", "connexion", "utilisateur", "credenziali", "utente", "credenciais", "inloggen"),
+    *("gebruiker", "dane logowania", "logowanie", "inloggning", "logga in", "kirjaudu", "giris"),
+)
+"""Before the name of an account, with its password beside it."""
+
+LOGIN_WORDS_ABROAD: tuple[str, ...] = (
+    *("inicia sesión", "iniciar sesión", "логин", "логином", "учётка", "учетка", "账号", "帐号", "賬號", "登录"),
+    *("用户", "ログイン", "アカウント", "로그인", "계정", "użytkownik", "giriş", "přihlášení", "σύνδεση", "התחברות"),
+)
+
 EXPLICIT = frozenset(
     """
     your yours my example examples sample dummy fake placeholder changeme change insert replace replaceme todo tbd

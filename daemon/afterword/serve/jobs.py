@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from afterword.app import passes
+from afterword.app import passes, retract
 from afterword.app.passes import Tell
 from afterword.app.program import Program
 from afterword.compile.engine import Waiting
@@ -41,6 +41,9 @@ JOBS: Final[dict[str, Work]] = {
     "write-up": Work(passes.WriteUp, passes.write_up),
     "index": Work(passes.Reindex, passes.index),
     "compile": Work(passes.CompileDays, passes.compile_days),
+    "forget": Work(passes.Forget, passes.forget),
+    "retract": Work(retract.Retract, retract.retract),
+    "undo": Work(retract.Undo, retract.undo),
 }
 
 

@@ -26,6 +26,7 @@ from afterword import __version__
 from afterword.app.config import load
 from afterword.domain.errors import AfterwordError, NothingFound
 from afterword.redact.exits import leave_tree
+from afterword.redact.logs import begin
 from afterword.redact.redactor import Redactor, at_exit
 from afterword.serve.mcp_tools import TOOLS
 
@@ -36,6 +37,7 @@ def serve(stdin_fd: int, stdout_fd: int, config_file: Path | None, parent: int) 
     """Speak MCP on these descriptors until the client closes its side or is gone. `parent` is the process that was the
     parent when this one began: by now it may have another."""
     redactor = Redactor("python")
+    begin(redactor)
 
     async def list_tools(_context: Any, _asked: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=[tool.shown for tool in TOOLS.values()])

@@ -10,7 +10,8 @@ import msgspec
 from afterword import __version__
 from afterword.app import results
 from afterword.app.config import Config
-from afterword.app.reading import where
+from afterword.app.forget_targets import Selector, resolve
+from afterword.app.reading import where, zones_of
 from afterword.app.results import Question
 from afterword.app.searching import Searcher
 from afterword.app.show import find, whole
@@ -20,7 +21,7 @@ from afterword.domain.clock import Clock
 from afterword.domain.errors import NothingFound
 from afterword.redact.redactor import Redactor
 from afterword.serve import jobs as work
-from afterword.store.ledger import jobs
+from afterword.store.ledger import forgetting, jobs
 from afterword.store.ledger.ledger import Ledger, open_beside, open_reader
 
 
@@ -100,6 +101,18 @@ def submit(room: Room, asked: Wanted) -> Answer:
     return {"job": job}
 
 
+def forget(room: Room, asked: Selector) -> Answer:
+    """Note by ids what is to be forgotten, and queue the job that does it: the words are kept nowhere."""
+    with closing(open_beside(room.config.places.state)) as ledger:
+        found = resolve(ledger, zones_of(room.config, ledger), room.config.settings.vault.daily, asked)
+        with ledger.transaction(durable=True):
+            forgetting.ask(ledger, found.wanted)
+        job = jobs.submit(ledger, "forget", room.redactor.document({}), room.clock())
+    room.lines.add(job, {"state": "queued"})
+    room.wake()
+    return {"job": job}
+
+
 def events(room: Room, asked: Events) -> Answer:
     with closing(room.ledger()) as ledger:
         if jobs.get(ledger, asked.id) is None:
@@ -122,5 +135,6 @@ ROUTES: Final = (
     Route("POST", "/v1/search", Question, search),
     Route("GET", "/v1/show/{id}", Named, show),
     Route("POST", "/v1/jobs", Wanted, submit),
+    Route("POST", "/v1/forget", Selector, forget),
     Route("GET", "/v1/jobs/{id}/events", Events, events),
 )

@@ -1,41 +1,25 @@
-"""Full text: `text-0.db` beside the ledger, disposable and made again from the rows.
+"""Full text: `text-0.db` and further ones beside the ledger, disposable and made again from the rows.
 
 Prose (what people and agents said) has positions, for phrases and BM25; everything else is indexed by token only.
-The ledger notes in the same transaction as an item that its text is owed here (`text_pending`); this file remembers
+The ledger notes in the same transaction as an item that its text is owed here (`text_pending`); a file remembers
 in the same transaction as its postings how far it got. So a kill between the two loses and doubles nothing: one
-item, one posting.
+item, one posting. Here is what a search needs; `textwriter` has the other side.
 """
 
-import contextlib
 import functools
 import re
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 from unicodedata import category, normalize
 
-from afterword.domain.items import PROSE_KINDS
-from afterword.store import faults
-from afterword.store.ledger.ledger import Ledger, unpack
-from afterword.store.privacy import private_file
+from afterword.store.ledger.ledger import Ledger
 
 FILE = "text-0.db"
-VERSION = 2
-_FILL_CHARS = 4 << 20
-_CHECKED_BYTES = 256 << 20
-
-# The first thing owed for an item names what is indexed now; its text as it is today is what goes in.
-_OWED = (
-    "SELECT o.item, i.kind, i.text, i.packed, p.old, p.old_packed"
-    " FROM (SELECT item, min(seq) AS first FROM text_pending WHERE seq > ? AND seq <= ? GROUP BY item) o"
-    " JOIN item i ON i.row = o.item JOIN text_pending p ON p.seq = o.first"
-)
-_TOKENIZE = "unicode61 remove_diacritics 2 tokenchars '_'"
-_SCHEMA = (
-    "CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID",
-    f'CREATE VIRTUAL TABLE prose USING fts5(body, content="", tokenize="{_TOKENIZE}")',
-    f'CREATE VIRTUAL TABLE tool USING fts5(body, content="", columnsize=0, detail=none, tokenize="{_TOKENIZE}")',
-)
+BLOCK_SHIFT = 10
+"""Rows go to the shards in blocks of 1,024: neighbours lie on the same pages."""
+TOKENIZE = "unicode61 remove_diacritics 2 tokenchars '_'"
 
 
 # Compiled when first needed: such ranges take some milliseconds each, and plain English needs none of them.
@@ -93,7 +77,7 @@ def parts_of(name: str) -> tuple[str, ...]:
     return tuple(part.lower() for part in _PARTS.findall(name)) if _NAME.fullmatch(name) else ()
 
 
-def _body(table: str, text: str) -> str:
+def body(table: str, text: str) -> str:
     """What the tokenizer is given of a text: itself, and behind it the parts of the names in it."""
     if table != "prose":
         return spaced(text)
@@ -102,218 +86,103 @@ def _body(table: str, text: str) -> str:
     return spaced(text) + "".join(f"\n{' '.join(PART + part for part in parts)} {PART}" for parts in named if parts)
 
 
-_PROSE = frozenset(map(int, PROSE_KINDS))
+class Range(NamedTuple):
+    """The rows of items after `start`, up to `end`, whose tool text is spread over `shards` files, and of them those in
+    `shard`. `end` is None while it is not known. All other rows have it in the first file."""
+
+    start: int = 0
+    end: int | None = 0
+    shards: int = 1
+    shard: int = 0
+
+    def covers(self, row: int) -> bool:
+        """Whether a row is one of these, in whatever shard."""
+        return self.start < row and (self.end is None or row <= self.end)
+
+    def holds(self, row: int) -> bool:
+        """Whether a row is one of these, in this shard."""
+        return self.covers(row) and (row >> BLOCK_SHIFT) % self.shards == self.shard
+
+    def stretches(self, after: int) -> Iterator[tuple[int, int]]:
+        """(first, last) row of each stretch in this shard behind `after`; of one that grows, none."""
+        first = max(after, self.start) + 1
+        while self.end is not None and first <= self.end:
+            block = first >> BLOCK_SHIFT
+            last = min(((block + 1) << BLOCK_SHIFT) - 1, self.end)
+            if block % self.shards == self.shard:
+                yield first, last
+            first = last + 1
+
+    def stored(self) -> str:
+        """As it stands in the first file."""
+        return f"{self.start} {-1 if self.end is None else self.end} {self.shards}"
 
 
-def _table(kind: int) -> str:
-    return "prose" if kind in _PROSE else "tool"
+def spread_of(db: sqlite3.Connection, schema: str = "main") -> Range:
+    """What the first file says."""
+    found = db.execute(f"SELECT value FROM {schema}.meta WHERE key = 'spread'").fetchone()
+    start, end, shards = map(int, found[0].split()) if found else (0, 0, 1)
+    return Range(start, None if end < 0 else end, shards)
 
 
-class FullText:
-    """The writer's side. Made again from nothing when it is missing, of another version or ledger, or damaged."""
-
-    def __init__(self, state: Path, ledger: Ledger) -> None:
-        self._path = state / FILE
-        self._ledger = ledger
-        try:
-            self._db = self._open()
-            self._check()
-        except sqlite3.DatabaseError as err:
-            import logging  # noqa: PLC0415  # 4 ms that a search would pay
-
-            logging.getLogger(__name__).warning("the full text is damaged, it is made again: %s", err)
-            self._remove()
-            self._db = self._open()
-
-    def _check(self) -> None:
-        """Raise DatabaseError when the file is damaged. A large one is checked in part: the check reads all of it."""
-        tables = {row[0] for row in self._db.execute("SELECT name FROM sqlite_master")}
-        if not {"meta", "prose", "tool"} <= tables:
-            raise sqlite3.DatabaseError("a table is missing")
-        if self._path.stat().st_size < _CHECKED_BYTES:
-            said = self._db.execute("PRAGMA quick_check(1)").fetchone()[0]
-            if said != "ok":
-                raise sqlite3.DatabaseError(said)
-
-    def _open(self) -> sqlite3.Connection:
-        db = sqlite3.connect(private_file(self._path), isolation_level=None, check_same_thread=False)
-        db.execute("PRAGMA journal_mode = WAL")
-        db.execute("PRAGMA synchronous = NORMAL")
-        db.execute("PRAGMA cache_size = -32768")
-        stamp = f"{VERSION} {self._ledger.origin[0]}"
-        if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
-            self._make(db, stamp)
-        elif db.execute("SELECT value FROM meta WHERE key = 'stamp'").fetchone() != (stamp,):
-            db.close()
-            self._remove()
-            return self._open()
-        return db
-
-    def _make(self, db: sqlite3.Connection, stamp: str) -> None:
-        db.execute("BEGIN IMMEDIATE")
-        for statement in _SCHEMA:
-            db.execute(statement)
-        owed = self._ledger.db.execute("SELECT coalesce(max(seq), 0) FROM text_pending").fetchone()[0]
-        last = self._ledger.db.execute("SELECT coalesce(max(row), 0) FROM item").fetchone()[0]
-        # Rows up to `fill_to` are taken from the items as they are now, later ones come by text_pending.
-        for key, value in (("stamp", stamp), ("upto", owed), ("filled", 0), ("fill_to", last)):
-            db.execute("INSERT INTO meta VALUES (?, ?)", (key, value))
-        db.execute("COMMIT")
-
-    def _remove(self) -> None:
-        for suffix in ("", "-wal", "-shm"):
-            self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
-
-    def catch_up(self, stop: Callable[[], bool] = lambda: False) -> int:
-        """Take in everything the ledger owes; returns how many items were indexed. `stop` is asked while the file is
-        made again; then the rest is done the next time."""
-        count = self._fill(stop)
-        if self._meta("filled") < self._meta("fill_to"):
-            return count
-        since = self._meta("upto")
-        upto = self._ledger.db.execute("SELECT max(seq) FROM text_pending").fetchone()[0] or 0
-        if upto <= since:
-            if upto:
-                self._told(upto)  # a kill came between the two files
-            return count
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
-            with self._postings() as add:
-                for item, kind, blob, packed, old, old_packed in self._ledger.db.execute(_OWED, (since, upto)):
-                    if old is not None:
-                        self._delete(table := _table(kind), item, _body(table, unpack(old, old_packed)))
-                    add(item, kind, unpack(blob, packed))
-                    count += 1
-            self._db.execute("UPDATE meta SET value = ? WHERE key = 'upto'", (upto,))
-            faults.hit("text.commit")
-        except BaseException:
-            self._db.execute("ROLLBACK")
-            raise
-        self._db.execute("COMMIT")
-        faults.hit("text.committed")
-        self._told(upto)
-        return count
-
-    def _told(self, upto: int) -> None:
-        """Have the ledger forget what it owed up to here, which is indexed."""
-        with self._ledger.transaction():
-            self._ledger.db.execute("DELETE FROM text_pending WHERE seq <= ?", (upto,))
-
-    def _fill(self, stop: Callable[[], bool]) -> int:
-        """Index the items that were there when this file was made, in steps that are kept."""
-        filled, fill_to = self._meta("filled"), self._meta("fill_to")
-        count = 0
-        while filled < fill_to and not stop():
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                with self._postings() as add:
-                    for row, kind, text in self._step(filled, fill_to):
-                        if text:
-                            add(row, kind, text)
-                            count += 1
-                        filled = row
-                self._db.execute("UPDATE meta SET value = ? WHERE key = 'filled'", (filled,))
-                faults.hit("text.commit")
-            except BaseException:
-                self._db.execute("ROLLBACK")
-                raise
-            self._db.execute("COMMIT")
-        return count
-
-    def _step(self, after: int, upto: int) -> Iterator[tuple[int, int, str]]:
-        chars = 0
-        rows = self._ledger.db.execute(
-            "SELECT row, kind, text, packed, chars FROM item WHERE row > ? AND row <= ? ORDER BY row", (after, upto)
-        )
-        for row, kind, blob, packed, size in rows:
-            yield row, kind, unpack(blob, packed)
-            chars += size
-            if chars > _FILL_CHARS:
-                return
-
-    def _meta(self, key: str) -> int:
-        value: int = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()[0]
-        return value
-
-    @contextlib.contextmanager
-    def _postings(self) -> Iterator[Callable[[int, int, str], None]]:
-        """Takes (row, kind, text) of what is new; it is in the index when the block is left.
-
-        Many rows of one table in one go cost a fifth less than each by itself.
-        """
-        waiting: dict[str, list[tuple[int, str]]] = {"prose": [], "tool": []}
-        chars = 0
-
-        def flush() -> None:
-            nonlocal chars
-            for table, rows in waiting.items():
-                self._db.executemany(f"INSERT INTO {table} (rowid, body) VALUES (?, ?)", rows)
-                rows.clear()
-            chars = 0
-
-        def add(row: int, kind: int, text: str) -> None:
-            nonlocal chars
-            body = _body(table := _table(kind), text)
-            waiting[table].append((row, body))
-            chars += len(body)
-            if chars > _FILL_CHARS:
-                flush()
-
-        yield add
-        flush()
-
-    def _delete(self, table: str, row: int, text: str) -> None:
-        if text:
-            self._db.execute(f"INSERT INTO {table} ({table}, rowid, body) VALUES ('delete', ?, ?)", (row, text))
-
-    def forget_replaced(self) -> None:
-        """Take in what is owed so that no byte of a text that was replaced is left in the file."""
-        if self._meta("filled") < self._meta("fill_to"):
-            # What is not filled yet was never indexed as it was: begin again with the rows as they are.
-            self._db.close()
-            self._remove()
-            self._db = self._open()
-        self._db.execute("PRAGMA secure_delete = ON")
-        try:
-            self.catch_up()
-            # Deleted postings are only marked until their segments are merged.
-            self.optimize()
-            # Also what a kill left between the two files: it holds texts as they were.
-            self._told(self._meta("upto"))
-        finally:
-            self._db.execute("PRAGMA secure_delete = OFF")
-
-    def optimize(self) -> None:
-        """Merge the index's segments after a large ingest, for faster queries and a smaller file."""
-        for table in ("prose", "tool"):
-            self._db.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")
-        self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-
-    def close(self) -> None:
-        self._db.close()
+def shard_path(state: Path, number: int) -> Path:
+    """The file with this number."""
+    return state / f"text-{number}.db"
 
 
 def attach(ledger: Ledger, state: Path) -> bool:
-    """Attach the full text to a reader's connection as `text0`; False when there is none yet."""
+    """Attach the full text to a reader's connection as `text0`, `text1` …; False when there is none yet."""
     path = state / FILE
     if not path.exists():
         return False
     ledger.db.execute("ATTACH ? AS text0", (path.as_uri() + "?mode=ro",))
-    return bool(ledger.db.execute("SELECT 1 FROM text0.sqlite_master WHERE name = 'meta'").fetchone())
+    if not ledger.db.execute("SELECT 1 FROM text0.sqlite_master WHERE name = 'meta'").fetchone():
+        return False
+    for number in range(1, spread_of(ledger.db, "text0").shards):
+        path = shard_path(state, number)
+        if path.exists():
+            ledger.db.execute(f"ATTACH ? AS text{number}", (path.as_uri() + "?mode=ro",))
+    return True
+
+
+def detach(ledger: Ledger) -> None:
+    """Take back what `attach` did, whole or in part."""
+    for name in schemas(ledger):
+        ledger.db.execute(f"DETACH {name}")
+
+
+def schemas(ledger: Ledger) -> list[str]:
+    """The attached files of the full text, by the names they have in SQL."""
+    return sorted(name for _, name, _ in ledger.db.execute("PRAGMA database_list") if name.startswith("text"))
 
 
 def damage(ledger: Ledger) -> str:
     """What SQLite's quick check says is wrong with the attached full text; empty when nothing is."""
     try:
-        said: str = ledger.db.execute("PRAGMA text0.quick_check(1)").fetchone()[0]
-        for table in ("prose", "tool"):
-            ledger.db.execute(f"SELECT rowid FROM text0.{table} WHERE text0.{table}.{table} MATCH 'a' LIMIT 1")
+        for name in schemas(ledger):
+            said: str = ledger.db.execute(f"PRAGMA {name}.quick_check(1)").fetchone()[0]
+            if said != "ok":
+                return said
+            for table in ("prose", "tool") if name == "text0" else ("tool",):
+                ledger.db.execute(f"SELECT rowid FROM {name}.{table} WHERE {name}.{table}.{table} MATCH 'a' LIMIT 1")
     except sqlite3.DatabaseError as err:
         return str(err)
-    return "" if said == "ok" else said
+    return ""
 
 
 def complete(ledger: Ledger) -> bool:
-    """Whether the attached full text holds every row it should (not one that is just being made again)."""
-    meta = dict(ledger.db.execute("SELECT key, value FROM text0.meta"))
-    return bool(meta.get("filled", 0) >= meta.get("fill_to", 0))
+    """Whether the attached full text holds every row it should (not one that is just being made, or made again)."""
+    spread = spread_of(ledger.db, "text0")
+    if spread.end is None or len(schemas(ledger)) < spread.shards:
+        return False
+    prose = Range(0, _meta(ledger, "text0", "prose.end"))
+    left = [next(prose.stretches(_meta(ledger, "text0", "prose.filled")), None)]
+    for number in range(spread.shards):
+        filled = _meta(ledger, f"text{number}", "tool.filled")
+        left.append(next(spread._replace(shard=number).stretches(filled), None))
+    return not any(left)
+
+
+def _meta(ledger: Ledger, schema: str, key: str) -> int:
+    found = ledger.db.execute(f"SELECT value FROM {schema}.meta WHERE key = ?", (key,)).fetchone()
+    return int(found[0]) if found else 0

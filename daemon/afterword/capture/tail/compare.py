@@ -6,32 +6,31 @@ file changed, when the caller asks for it, and once when the file has been quiet
 """
 
 from afterword.capture.tail.content import Content
-from afterword.capture.tail.prefix import BLOCK, Mark, PrefixHash
-from afterword.store.ledger.ledger import Ledger
+from afterword.capture.tail.prefix import BLOCK, Hasher, Mark, PrefixHash
 from afterword.store.ledger.sources import Checkpoint
 
 EDGE = 4096
 
 
-def edges(content: Content, offset: int, ledger: Ledger) -> tuple[bytes, bytes]:
+def edges(content: Content, offset: int, hasher: Hasher) -> tuple[bytes, bytes]:
     """Keyed hashes of the first and the last (up to) 4 KiB of [0, offset) as the file is now."""
     head = content.pread(min(EDGE, offset), 0)
     start = max(0, offset - EDGE)
     tail = content.pread(offset - start, start)
-    return ledger.keyed_hash(head), ledger.keyed_hash(tail)
+    return hasher.keyed_hash(head), hasher.keyed_hash(tail)
 
 
-def resume(content: Content, at: Checkpoint, ledger: Ledger, *, whole: bool) -> PrefixHash | None:
+def resume(content: Content, at: Checkpoint, hasher: Hasher, *, whole: bool) -> PrefixHash | None:
     """The prefix hash standing at the checkpoint, ready to go on; None when the bytes before it changed.
 
     `whole` compares every byte before the position, otherwise the edges and the last partial block.
     """
     if at.offset == 0:
-        return PrefixHash(ledger.hash_key)
-    if not content.holds(at.offset) or edges(content, at.offset, ledger) != (at.head, at.tail):
+        return PrefixHash(hasher.hash_key)
+    if not content.holds(at.offset) or edges(content, at.offset, hasher) != (at.head, at.tail):
         return None
     border = at.offset - at.offset % BLOCK
-    prefix = PrefixHash(ledger.hash_key) if whole else PrefixHash(ledger.hash_key, Mark(border, at.chain, b""))
+    prefix = PrefixHash(hasher.hash_key) if whole else PrefixHash(hasher.hash_key, Mark(border, at.chain, b""))
     while prefix.offset < at.offset:
         data = content.pread(min(BLOCK, at.offset - prefix.offset), prefix.offset)
         if not data:

@@ -2,9 +2,30 @@
 
 import hashlib
 import hmac
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 BLOCK = 1 << 20
+
+
+class Hasher(Protocol):
+    """Who hashes raw bytes with the ledger's key, so that nobody else can test guesses on what is kept."""
+
+    @property
+    def hash_key(self) -> bytes:
+        """The key itself."""
+
+    def keyed_hash(self, data: bytes, size: int = 32) -> bytes:
+        """HMAC-SHA-256 of `data`, cut to `size` bytes."""
+
+
+class Keyed:
+    """The key alone: for a process that does not open the ledger."""
+
+    def __init__(self, hash_key: bytes) -> None:
+        self.hash_key = hash_key
+
+    def keyed_hash(self, data: bytes, size: int = 32) -> bytes:
+        return hmac.digest(self.hash_key, data, "sha256")[:size]
 
 
 class Mark(NamedTuple):

@@ -85,6 +85,11 @@ def stands_at(ledger: Ledger, path: str) -> bool:
     return False
 
 
+def edits_key(uid: ArticleUid) -> str:
+    """The key of the register that holds a person's edits of an article."""
+    return uid + _EDITS
+
+
 def edits_of(ledger: Ledger, uid: ArticleUid) -> Edits:
     """A person's edits of an article."""
     found = registers.get(ledger, RecordKind.ARTICLE, uid + _EDITS)

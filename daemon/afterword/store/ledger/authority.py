@@ -7,9 +7,10 @@ of one kind and with equal text, the lowest id stands for all. What is hidden he
 
 from collections.abc import Iterator
 
+from afterword.store.ledger import tombstones
 from afterword.store.ledger.ledger import Ledger, unpack
 
-_HIDDEN = 2
+_HIDDEN, _FORGOTTEN = 2, 3
 
 
 class Unsettled:
@@ -74,16 +75,17 @@ def settle(ledger: Ledger, session: int) -> list[int]:
     top = max((row[6] for row in rows), default=0)
     ledger.db.execute("UPDATE session SET authority = ? WHERE row = ? AND authority <> ?", (top, session, top))
     hidden = {row for row, _, _, _, _, _, authority in rows if authority < top}
+    gone = tombstones.hidden_in(ledger, session)
     places: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
     for row, item, pos, sub, said, _, _ in rows:
-        if row not in hidden and said < _HIDDEN:
+        if row not in hidden and said < _HIDDEN and item not in gone:
             places.setdefault((pos, sub), []).append((row, item, said))
     for there in places.values():
         if len(there) > 1:
             hidden |= _aliases(ledger, there)
     changed = []
     for row, item, _, _, said, state, _ in rows:
-        now = _HIDDEN if row in hidden else said
+        now = _FORGOTTEN if item in gone else _HIDDEN if row in hidden else said
         if now != state:
             ledger.db.execute("UPDATE membership SET state = ? WHERE row = ?", (now, row))
             changed.append(item)

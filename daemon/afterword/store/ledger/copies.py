@@ -7,6 +7,7 @@ copy is over at the first prompt that the other session does not have behind the
 from afterword.domain.ids import ItemId
 from afterword.domain.items import Kind
 from afterword.redact.text import Redacted
+from afterword.store.ledger import tombstones
 from afterword.store.ledger.ledger import Ledger, unpack
 
 _START = [-(2**63), 0]
@@ -20,6 +21,7 @@ class Copies:
     """
 
     def __init__(self, ledger: Ledger, reached: dict[str, list[int]]) -> None:
+        self._ledger = ledger
         self._db = ledger.db
         self._reached = reached
 
@@ -31,13 +33,15 @@ class Copies:
         mine = f"{session} {kind}"
         after = max(prompt, self._reached.get(mine, prompt))
         rows = self._db.execute(
-            "SELECT i.id, i.text, i.packed, m.pos, m.sub FROM membership m JOIN item i ON i.row = m.item"
-            " WHERE m.session = ? AND m.pos >= ? AND (m.pos, m.sub) > (?, ?) AND i.kind = ? AND i.chars = ?"
-            " ORDER BY m.pos, m.sub",
+            "SELECT i.id, i.text, i.packed, m.pos, m.sub, e.print FROM membership m JOIN item i ON i.row = m.item"
+            " LEFT JOIN erased e ON e.item = i.row"
+            " WHERE m.session = ? AND m.pos >= ? AND (m.pos, m.sub) > (?, ?) AND i.kind = ?"
+            " AND coalesce(e.chars, i.chars) = ? ORDER BY m.pos, m.sub",
             (origin, after[0], *after, kind, len(text)),
         )
-        for its_id, blob, packed, pos, sub in rows:
-            if unpack(blob, packed) == text:
+        for its_id, blob, packed, pos, sub, print_ in rows:
+            same = unpack(blob, packed) == text if print_ is None else print_ == tombstones.print_of(self._ledger, text)
+            if same:
                 self._reached[f"{session}" if kind is Kind.PROMPT else mine] = [pos, sub]
                 return ItemId(its_id)
         if kind is Kind.PROMPT:

@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from afterword.domain.ids import ItemId
 from afterword.redact.text import Redacted
+from afterword.store.ledger import tombstones
 from afterword.store.ledger.ledger import Ledger, unpack
 
 Ids: TypeAlias = Callable[[int], ItemId]
@@ -30,6 +31,13 @@ class Known(NamedTuple):
     membership: int | None
     said: int | None
     shown: int | None
+    erased: tuple[bytes, int] | None = None
+    """Keyed hash and length of a text that was forgotten."""
+
+    @property
+    def chars(self) -> int:
+        """How long the text is, or was."""
+        return self.erased[1] if self.erased else len(self.text)
 
 
 class Chosen(NamedTuple):
@@ -46,6 +54,7 @@ class Generations:
     """Looks positional keys up for one reading of one source, inside one transaction."""
 
     def __init__(self, ledger: Ledger, source: int, generation: int) -> None:
+        self._ledger = ledger
         self._db = ledger.db
         self._source = source
         self._generation = generation
@@ -66,9 +75,13 @@ class Generations:
         old = [entry.membership for entry in current if entry is not found and entry.membership is not None]
         if found is None:
             return Chosen(ids(len(known)), text, False, old)
-        shorter = len(text) < len(found.text)
+        shorter = len(text) < found.chars
         short = shorter and found.shown is not None and not self.shown_elsewhere(found.membership)
-        return Chosen(found.id, found.text if shorter else text, short, old)
+        return Chosen(found.id, found.text if shorter and not found.erased else text, short, old)
+
+    def holds(self, session: int, ids: Ids, text: Redacted) -> bool:
+        """Whether a row of this place has, or had, this very text."""
+        return any(len(text) == entry.chars and self._begins(entry, text) for entry in self.known(session, ids))
 
     def current(self, session: int, ids: Ids) -> ItemId:
         """The row this source shows at the place now; the first generation's when it shows none."""
@@ -82,14 +95,16 @@ class Generations:
         while True:
             its_id = ids(len(found))
             row = self._db.execute(
-                "SELECT i.row, i.text, i.packed, m.row, m.said, s.generation FROM item i"
+                "SELECT i.row, i.text, i.packed, m.row, m.said, s.generation, e.print, e.chars FROM item i"
+                " LEFT JOIN erased e ON e.item = i.row"
                 " LEFT JOIN membership m ON m.item = i.row AND m.session = ?"
                 " LEFT JOIN shown s ON s.membership = m.row AND s.source = ? WHERE i.id = ?",
                 (session, self._source, its_id),
             ).fetchone()
             if row is None:
                 return found
-            found.append(Known(its_id, row[0], unpack(row[1], row[2]), *row[3:]))
+            erased = None if row[6] is None else (row[6], row[7])
+            found.append(Known(its_id, row[0], unpack(row[1], row[2]), row[3], row[4], row[5], erased))
 
     def shown_elsewhere(self, membership: int | None) -> bool:
         """Whether another source shows it; a row that is not in the session at all is somebody else's."""
@@ -105,18 +120,29 @@ class Generations:
 
     def _match(self, known: list[Known], current: list[Known], text: Redacted, *, strict: bool) -> Known | None:
         for entry in known:
-            if entry.text == text:
+            if entry.chars == len(text) and self._begins(entry, text):
                 return entry
         for entry in current:
-            if text.startswith(entry.text):
+            if self._begins(entry, text):
                 return entry
         for entry in known:
             if entry.shown == self._generation and entry not in current:
                 continue  # superseded or rewound in this very reading: it does not go on
             older = entry.shown is not None and entry.shown < self._generation
             elsewhere = self.shown_elsewhere(entry.membership)
-            if (older or elsewhere) and text.startswith(entry.text):
+            if (older or elsewhere) and self._begins(entry, text):
                 return entry
-            if ((older and not strict) or elsewhere) and entry.text.startswith(text):
+            if entry.erased:
+                # What it began with is not known any more: until more of it is there, it may be this one.
+                if (older or elsewhere) and not strict and len(text) < entry.chars:
+                    return entry
+            elif ((older and not strict) or elsewhere) and entry.text.startswith(text):
                 return entry
         return None
+
+    def _begins(self, entry: Known, text: Redacted) -> bool:
+        """Whether `text` is what the row holds, or held before that was forgotten, or goes on from it."""
+        if entry.erased is None:
+            return text.startswith(entry.text)
+        print_, chars = entry.erased
+        return len(text) >= chars and tombstones.print_of(self._ledger, text[:chars]) == print_

@@ -4,10 +4,11 @@ from enum import IntEnum
 
 import msgspec
 
-from afterword.domain.ids import ItemId
+from afterword.domain.ids import ItemId, SessionId
 from afterword.domain.items import ExitStatus, Kind, SaidBy, Time
 from afterword.redact.text import Redacted
-from afterword.store.ledger import authority, masked, sessions
+from afterword.store.ledger import authority, masked, sessions, tombstones
+from afterword.store.ledger.body import Body
 from afterword.store.ledger.edits import Edits
 from afterword.store.ledger.ledger import Ledger, RecordKind, pack, unpack
 
@@ -19,6 +20,8 @@ class State(IntEnum):
     ABANDONED = 1
     HIDDEN = 2
     """It proved to be a copy or no speech at all."""
+    FORGOTTEN = 3
+    """Its text was forgotten, or its session; derived here, no source says it."""
 
 
 class NewItem(msgspec.Struct, frozen=True, gc=False):
@@ -27,7 +30,7 @@ class NewItem(msgspec.Struct, frozen=True, gc=False):
     id: ItemId
     kind: Kind
     said_by: SaidBy
-    text: Redacted
+    body: Body
     time_us: int
     time_flag: Time
     given_us: int | None
@@ -35,6 +38,10 @@ class NewItem(msgspec.Struct, frozen=True, gc=False):
     exit_status: ExitStatus
     lesser: bool = False
     """A longer text that is known stands."""
+
+    @property
+    def text(self) -> Redacted:
+        return self.body.text
 
 
 class Writer:
@@ -57,6 +64,7 @@ class Writer:
         self._touched: set[int] = set()
         self._masked = masked.Change()
         self._edits = Edits(ledger)
+        self._forgotten = tombstones.Known(ledger)
         self._expect_new = True
         """Whether the last item was new: then the next is tried as a new one first."""
         self._fresh: int | None = None
@@ -67,6 +75,30 @@ class Writer:
             row for (row,) in self._db.execute("SELECT membership FROM shown WHERE source = ? AND open = 1", (source,))
         }
         self.new_items = 0
+
+    def refuses(self, session: int, parent: SessionId | None) -> bool:
+        """Whether nothing of a session is taken in: it was forgotten, or the one it was spawned by was."""
+        if self._forgotten.none or not self._forgotten.session(session, parent):
+            return False
+        its_id = self._db.execute("SELECT id FROM session WHERE row = ?", (session,)).fetchone()[0]
+        tombstones.put(self._ledger, tombstones.Tombstone("session", its_id))
+        return True
+
+    def left_out(self, session: int, parent: SessionId | None) -> tuple[tombstones.Field, ...]:
+        """The facts of a session that were forgotten."""
+        return self._forgotten.fields(session, parent)
+
+    def stood_here(self, session: int, place: tuple[int, int], kind: Kind, body: Body) -> bool:
+        """Whether this very text was forgotten, under another id, at this place of the session."""
+        return not self._forgotten.none and tombstones.stood_at(self._ledger, session, place, kind, body.text)
+
+    def forget(self, item_id: ItemId) -> None:
+        """An item that is about to come is one that was forgotten."""
+        tombstones.put(self._ledger, tombstones.of_item(item_id))
+
+    def erased(self, item: int) -> bool:
+        """Whether an item has no text any more because it was forgotten."""
+        return not self._forgotten.none and self._forgotten.erased(item)
 
     def find_keyless(self, session: int, raw_print: bytes) -> ItemId | None:
         """The id of the item without a key that has this keyed hash."""
@@ -85,11 +117,13 @@ class Writer:
 
     def item(self, item: NewItem, session: int) -> int:
         """Store an item, first seen in `session`, or its new edition; returns its row."""
-        if self._expect_new and (new := self._made(item, session)):
+        if self._forgotten.none and self._expect_new and (new := self._made(item, session)):
             return new
         found = self._db.execute(
             "SELECT row, time_us, time_flag, text, packed, path, exit_status FROM item WHERE id = ?", (item.id,)
         ).fetchone()
+        if not self._forgotten.none and self._is_forgotten(item, session, found[0] if found else None):
+            return self._without_text(item, session, found[0] if found else None)
         self._expect_new = found is None
         if found is None:
             new = self._made(item, session)
@@ -98,6 +132,9 @@ class Writer:
         row: int = found[0]
         time_us, time_flag, blob, packed, path, exit_status = found[1:]
         old_text = unpack(blob, packed)
+        if not self._forgotten.none and item.text != old_text and self._forgotten.text(item.kind, item.text):
+            self._grown_into_forgotten(item, row, blob, packed)
+            return row
         # A fork or an older copy may hold less of a growing answer: there the longer edition stands, however often it
         # is read.
         shorter = len(item.text) < len(old_text) and old_text.startswith(item.text)
@@ -134,22 +171,62 @@ class Writer:
         )
         return row
 
+    def _is_forgotten(self, item: NewItem, session: int, row: int | None) -> bool:
+        if row is not None:
+            return self._forgotten.erased(row)
+        return (
+            self._forgotten.item(item.id)
+            or self._forgotten.session(session)
+            or self._forgotten.text(item.kind, item.text)
+        )
+
+    def _without_text(self, item: NewItem, session: int, row: int | None) -> int:
+        """The row of an item that was forgotten, made when it is new: its id and its place, and nothing of it."""
+        if row is None:
+            row = self._db.execute(
+                "INSERT INTO item (id, kind, said_by, time_us, time_flag, text, packed, chars, home, origin)"
+                " VALUES (?, ?, ?, ?, ?, x'', 0, 0, ?, 1)",
+                (item.id, item.kind, item.said_by, item.time_us, item.time_flag, session),
+            ).lastrowid
+            assert row is not None
+            self._ledger.number(RecordKind.ITEM, row, 1)
+            tombstones.remember_print(self._ledger, row, item.text)
+            tombstones.put(self._ledger, tombstones.of_item(item.id))
+        # Under newer rules the same text may read otherwise: its hash is taken anew whenever it comes by.
+        tombstones.put_text(self._ledger, item.kind, item.text)
+        return row
+
+    def _grown_into_forgotten(self, item: NewItem, row: int, blob: bytes, packed: int) -> None:
+        """A text that was not known by its beginning is one that was forgotten: the item goes."""
+        self._edits.begin(row)
+        self._db.execute(
+            "UPDATE item SET text = x'', packed = 0, chars = 0, path = NULL, exit_status = NULL WHERE row = ?", (row,)
+        )
+        self._edits.owe(row, blob, packed)
+        self._masked.text("", unpack(blob, packed))
+        tombstones.remember_print(self._ledger, row, item.text)
+        tombstones.put(self._ledger, tombstones.of_item(item.id))
+        tombstones.owe(self._ledger)
+        for (session,) in self._db.execute("SELECT session FROM membership WHERE item = ?", (row,)).fetchall():
+            self._unsettled.moved(session)
+
     def _made(self, item: NewItem, session: int) -> int | None:
         """The row of an item that was not there; None when it is."""
-        blob, packed = pack(item.text)
+        blob, packed = item.body.stored()
+        chars = item.body.chars
         made = self._db.execute(
             "INSERT INTO item (id, kind, said_by, time_us, time_flag, given_us, path, exit_status, text, packed,"
             " chars, home, origin) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1) ON CONFLICT (id) DO NOTHING",
             (
                 item.id, item.kind, item.said_by, item.time_us, item.time_flag, item.given_us, item.path,
-                item.exit_status, blob, packed, len(item.text), session,
+                item.exit_status, blob, packed, chars, session,
             ),
         )  # fmt: skip
         new = made.lastrowid if made.rowcount else None
         if new is not None:
             self._ledger.number(RecordKind.ITEM, new, 1)
-            self._masked.text(item.text)
-            self._edits.made(new, owed=bool(item.text))
+            self._masked.kinds(item.body.kinds)
+            self._edits.made(new, owed=bool(chars))
             self._fresh = new
             self.new_items += 1
         return new
@@ -158,6 +235,8 @@ class Writer:
         """Set the exit status of an item that was stored before; without such an item nothing happens."""
         found = self._db.execute("SELECT row, exit_status FROM item WHERE id = ?", (item_id,)).fetchone()
         if found is None or found[1] == exit_status or exit_status is None:
+            return
+        if self.erased(found[0]):
             return
         self._edits.begin(found[0])
         self._db.execute("UPDATE item SET exit_status = ? WHERE row = ?", (exit_status, found[0]))
@@ -184,6 +263,8 @@ class Writer:
             self._touched.add(session)
             if not fresh:
                 self._touch_holders(item)
+            if not self._forgotten.none and (self._forgotten.session(session) or self._forgotten.erased(item)):
+                self._unsettled.moved(session)
         else:
             row = found[0]
             seen = self._db.execute(

@@ -39,6 +39,8 @@ class RecordKind(IntEnum):
     """What a day's compile was given and what its engine proposed; by day."""
     ARTICLE = 10
     """An article by its uid, and a person's edits of it by `uid/edits`."""
+    TOMBSTONE = 11
+    """What was forgotten and is not taken in again; by `kind:key` (see `tombstones`)."""
 
 
 def _keyed(key: bytes) -> tuple["hashlib._Hash", "hashlib._Hash"]:
@@ -165,6 +167,19 @@ class Ledger:
     def checkpoint(self) -> None:
         """Move what is in the write-ahead log into the file, so that it does not grow over a long ingest."""
         self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def vacuum(self) -> bool:
+        """Write the file anew, without free pages, and empty the write-ahead log; False while a reader holds that.
+
+        Takes about the file's size of room in its folder, for as long as it runs.
+        """
+        self.db.execute("PRAGMA temp_store = FILE")
+        try:
+            self.db.execute("VACUUM")
+        finally:
+            self.db.execute("PRAGMA temp_store = MEMORY")
+        busy: int = self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        return not busy
 
     def close(self) -> None:
         self.db.close()

@@ -36,6 +36,10 @@ class Change:
     def __init__(self) -> None:
         self._by_kind: Counter[str] = Counter()
 
+    def kinds(self, new: Mapping[str, int]) -> None:
+        """A text was written in which so many values of each kind are masked."""
+        self._by_kind.update(new)
+
     def text(self, new: str, old: str = "") -> None:
         """A text was written, in place of another or none."""
         if "[redacted:" in new:

@@ -38,6 +38,7 @@ PLAIN: Final[dict[int, Collection[str]]] = {
     RecordKind.SECTION: segments.PLAIN,
     RecordKind.BUILD: articles.PLAIN,
     RecordKind.ARTICLE: articles.PLAIN,
+    RecordKind.TOMBSTONE: ("fields",),
 }
 """What is ours in the value of a register, by kind: see `Redactor.document`."""
 
@@ -54,6 +55,8 @@ COLUMNS: Final[dict[str, Holds]] = {
     **dict.fromkeys(("drift.record_type", "session.native", "session.facts"), "text"),
     **dict.fromkeys(("item.path", "item.text", "register.value", "article_file.fields"), "text"),
     **dict.fromkeys(("job.arguments", "job.progress", "job.result", "job.error"), "text"),
+    # Keyed hashes, ids and rows; an article's slug in `forgetting.value` is gone when all of it is.
+    **dict.fromkeys(("erased.print", "forgetting.kind", "forgetting.key", "forgetting.value"), "ours"),
     **dict.fromkeys(("model_call.request", "model_call.reply", "model_call.reason"), "text"),
     # Texts on their way: gone when the note, the file or the full text has them.
     **dict.fromkeys(("append.bytes", "append.sections", "text_pending.old", "article_file.plan"), "passing"),

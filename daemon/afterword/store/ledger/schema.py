@@ -391,6 +391,26 @@ def _tenth(db: sqlite3.Connection) -> None:
     _run(db, _V10)
 
 
+_V9 = """
+-- Items whose text was forgotten: a keyed hash of it and its length in characters, so that it is known when it is read
+-- again. The item's row stays without a text: places in the conversation and keys of segments hang on it.
+CREATE TABLE erased (item INTEGER PRIMARY KEY, print BLOB NOT NULL, chars INTEGER NOT NULL);
+
+-- What a forgetting is about, until nothing of it is left. Ids, rows, days and keyed hashes; kind: forgetting.Kind.
+CREATE TABLE forgetting (
+  kind TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL DEFAULT '', PRIMARY KEY (kind, key)
+) WITHOUT ROWID;
+
+-- What is hidden as a copy (2) or forgotten (3).
+DROP INDEX membership_hidden;
+CREATE INDEX membership_hidden ON membership (item) WHERE state >= 2;
+"""
+
+
+def _ninth(db: sqlite3.Connection) -> None:
+    _run(db, _V9)
+
+
 _V11 = """
 -- What each revision of a section said when it was written: keyed hashes of its texts, one after the other.
 CREATE TABLE told (key TEXT NOT NULL, rev INTEGER NOT NULL, prints BLOB NOT NULL, PRIMARY KEY (key, rev)) WITHOUT ROWID;
@@ -412,7 +432,7 @@ def _eleventh(db: sqlite3.Connection) -> None:
 
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     _first, _second, _third, _fourth, _fifth, _sixth, _seventh,
-    _eighth, _twelfth, _tenth, _eleventh,
+    _eighth, _twelfth, _tenth, _ninth, _eleventh,
 )  # fmt: skip
 
 

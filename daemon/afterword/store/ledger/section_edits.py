@@ -12,6 +12,11 @@ from afterword.store.ledger.ledger import Ledger, RecordKind
 _EDITS = "/edits"
 
 
+def key_of(key: SegmentKey) -> str:
+    """The key of the register that holds a person's edits of a section."""
+    return key + _EDITS
+
+
 def get(ledger: Ledger, key: SegmentKey) -> SectionEdits:
     """What a person changed in a section."""
     found = registers.get(ledger, RecordKind.SEGMENT, key + _EDITS)

@@ -70,12 +70,13 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 def owned(ledger: Ledger, session: int) -> list[Entry]:
-    """The items a session owns, abandoned ones included, in the order (position, id)."""
+    """The items a session owns, abandoned ones included, in the order (position, id). A forgotten one counts as
+    abandoned: keys of segments stay."""
     inherited = sessions.inherited_items(ledger, session)
     rows = ledger.db.execute(
         "SELECT i.row, i.rev, i.id, i.kind, i.said_by, i.time_us, m.state"
         " FROM membership m JOIN item i ON i.row = m.item"
-        " WHERE m.session = ? AND m.state < 2 ORDER BY m.pos, m.sub, i.id",
+        " WHERE m.session = ? AND m.state <> 2 ORDER BY m.pos, m.sub, i.id",
         (session,),
     )
     return [

@@ -1,6 +1,6 @@
 """Sources and how far they were read: the checkpoint that commits together with the items it produced."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from afterword.store.ledger import drift
 from afterword.store.ledger.ledger import Ledger
 
 _TROUBLES_KEPT = 100
+FORGOTTEN_PATH = "(forgotten)"
 
 
 class Checkpoint(msgspec.Struct, frozen=True):
@@ -183,6 +184,19 @@ def move(ledger: Ledger, row: int, key: bytes, path: Redacted) -> None:
     ledger.db.execute("UPDATE source SET path = ?, version = '' WHERE within = ?", (path, row))
     rewind(ledger, row)
     reset_counts(ledger, row)
+
+
+def hide_path(ledger: Ledger, row: int) -> None:
+    """Keep nothing of where a source lies: what it tells was forgotten. It is found by its keyed path all the same."""
+    ledger.db.execute("UPDATE source SET path = ?, problem = '' WHERE row = ?", (FORGOTTEN_PATH, row))
+    ledger.db.execute("DELETE FROM trouble WHERE source = ?", (row,))
+
+
+def without(value: object, said: Collection[str]) -> object:
+    """A decoder's state without what a transcript said: texts under these names become empty."""
+    if isinstance(value, dict):
+        return {k: "" if k in said and isinstance(v, str) else without(v, said) for k, v in value.items()}
+    return [without(inner, said) for inner in value] if isinstance(value, list) else value
 
 
 def rewind(ledger: Ledger, row: int) -> None:

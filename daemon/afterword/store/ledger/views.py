@@ -48,7 +48,8 @@ class Placed(msgspec.Struct, frozen=True):
 
 def counts(ledger: Ledger) -> Counts:
     found = ledger.db.execute(
-        "SELECT (SELECT count(DISTINCT session) FROM membership), (SELECT count(*) FROM item),"
+        "SELECT (SELECT count(DISTINCT session) FROM membership WHERE state < 3),"
+        " (SELECT count(*) FROM item) - (SELECT count(*) FROM erased),"
         " (SELECT count(*) FROM log),"
         f" (SELECT count(*) FROM register WHERE kind = {_SECTION} AND forgotten = 0"
         " AND json_extract(value, '$.withdrawn_by') IS NULL),"
@@ -72,7 +73,7 @@ def pending(ledger: Ledger) -> Pending:
 def session_count(ledger: Ledger, harness: str) -> int:
     found: int = ledger.db.execute(
         "SELECT count(*) FROM session s WHERE s.harness = ?"
-        " AND EXISTS (SELECT 1 FROM membership WHERE session = s.row)",
+        " AND EXISTS (SELECT 1 FROM membership WHERE session = s.row AND state < 3)",
         (harness,),
     ).fetchone()[0]
     return found
@@ -158,6 +159,16 @@ def item_row(ledger: Ledger, item: str) -> int | None:
         return None
     found = ledger.db.execute("SELECT row FROM item WHERE id = ?", (its_id,)).fetchone()
     return found[0] if found else None
+
+
+def section_stands(ledger: Ledger, key: str) -> bool:
+    """Whether a section by its key is neither withdrawn nor forgotten."""
+    found = ledger.db.execute(
+        f"SELECT 1 FROM register WHERE kind = {_SECTION} AND key = ? AND forgotten = 0"
+        " AND json_extract(value, '$.withdrawn_by') IS NULL",
+        (key,),
+    ).fetchone()
+    return found is not None
 
 
 def placed(ledger: Ledger, section: str) -> tuple[str, str] | None:

@@ -1,0 +1,119 @@
+"""Lines of a person's own text in the vault that hold what is to be forgotten: by file and line, and struck on request.
+
+A person's text is never changed without being told to; ours is not looked at here, it goes by itself.
+"""
+
+import bisect
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from afterword.domain.article_note import comparable, layout, mark, text_of
+from afterword.domain.ids import SegmentKey
+from afterword.store import files, forgotten_notes
+from afterword.store.ledger import article_files, section_edits
+from afterword.store.ledger.article_files import ArticleFile
+from afterword.store.ledger.ledger import Ledger
+from afterword.store.matter import read_matter
+
+Find = Callable[[str], list[tuple[int, int]]]
+_MAX_BYTES: Final = 8 << 20
+_CATALOGUE: Final = re.compile(rb"(?s)%% afterword index %%.*?%% /afterword index %%")
+_ENTRY: Final = re.compile(rb"(?m)^- (?:created|updated|added to): .*$")
+STRUCK: Final = "[forgotten]"
+
+
+class Line(msgspec.Struct, frozen=True):
+    """A line, counted from 1, and where in it something stands, in characters. `path` is relative to the vault."""
+
+    path: str
+    line: int
+    spans: tuple[tuple[int, int], ...]
+
+
+def lines(vault: Path, daily: str, knowledge: str, ledger: Ledger, find: Find) -> list[Line]:
+    """The person's lines that hold it."""
+    edits = section_edits.every(ledger)
+    written = {key: {text for row in each.added.values() for text in row} for key, each in edits.items()}
+    by_path = {file.path: file for file in article_files.every(ledger).values()}
+
+    def theirs(key: SegmentKey, text: str) -> bool:
+        return text in written.get(key, ())
+
+    found = []
+    for path in sorted(_notes(vault)):
+        name = path.relative_to(vault).as_posix()
+        try:
+            note = path.read_bytes()
+        except OSError:
+            continue
+        ours = _ours(name, note, daily, knowledge, by_path.get(name), theirs)
+        found += [Line(name, number, spans) for number, spans in _matching(note, ours, find)]
+    return found
+
+
+def _notes(vault: Path) -> Iterator[Path]:
+    for path in vault.rglob("*.md"):
+        inside = path.relative_to(vault).parts[:-1]
+        hidden = any(part.startswith(".") and part != ".trash" for part in inside)
+        if not hidden and path.is_file() and path.stat().st_size <= _MAX_BYTES:
+            yield path
+
+
+def _ours(
+    name: str,
+    note: bytes,
+    daily: str,
+    knowledge: str,
+    file: ArticleFile | None,
+    theirs: Callable[[SegmentKey, str], bool],
+) -> list[tuple[int, int]]:
+    if name.startswith(f"{daily}/"):
+        return forgotten_notes.ours_in(note, theirs)
+    if name == f"{knowledge}/index.md":
+        return [found.span() for found in _CATALOGUE.finditer(note)]
+    if name == f"{knowledge}/log.md":
+        return [found.span() for found in _ENTRY.finditer(note)]
+    if file is None:
+        return []
+    where, values = layout(note), read_matter(note) or {}
+    fields = [span for key, span in where.keys.items() if comparable(values.get(key)) == file.written.fields.get(key)]
+    parts = [(p.start, p.end) for p in where.parts if mark(text_of(note, p)) == file.written.parts.get(p.name)]
+    return fields + parts
+
+
+def _matching(
+    note: bytes, ours: list[tuple[int, int]], find: Find
+) -> Iterator[tuple[int, tuple[tuple[int, int], ...]]]:
+    row = sorted(ours)
+    at = 0
+    for number, line in enumerate(note.split(b"\n"), 1):
+        before = bisect.bisect_right(row, (at, len(note))) - 1
+        if before < 0 or row[before][1] < at + len(line.rstrip(b"\r")):
+            spans = find(line.decode("utf-8", "surrogateescape").rstrip("\r"))
+            if spans:
+                yield number, tuple(spans)
+        at += len(line) + 1
+
+
+def strike(vault: Path, found: list[Line]) -> list[Line]:
+    """Put a word of ours in the place of what these lines hold; those that could not be changed."""
+    left = []
+    by_path: dict[str, list[Line]] = {}
+    for line in found:
+        by_path.setdefault(line.path, []).append(line)
+    for name, row in by_path.items():
+        path = files.inside(vault, name)
+        old = path.read_bytes()
+        rows = old.split(b"\n")
+        for line in row:
+            text = rows[line.line - 1].decode("utf-8", "surrogateescape")
+            for start, end in sorted(line.spans, reverse=True):
+                text = text[:start] + STRUCK + text[end:]
+            rows[line.line - 1] = text.encode("utf-8", "surrogateescape")
+        if not files.swap(path, old, b"\n".join(rows)):
+            left += row
+    return left
