@@ -27,6 +27,7 @@ class _Forms:
 
     def __init__(self, forms: dict[bytes, Match]) -> None:
         self._table = np.zeros(1 << _BITS, dtype=bool)
+        self._longest = max(map(len, forms), default=0)
         self._rows: dict[int, list[tuple[int, bytes, Match]]] = defaultdict(list)
         for form, match in forms.items():
             if len(form) < _GRAM:
@@ -38,9 +39,8 @@ class _Forms:
             self._table[_hashed(np.frombuffer(gram, dtype="<u4"))] = True
 
     def found(self, data: bytes) -> Iterator[Match]:
-        longest = max((len(form) for rows in self._rows.values() for _, form, _ in rows), default=0)
         for start in range(0, len(data), _PIECE_BYTES):
-            piece = np.frombuffer(data[start : start + _PIECE_BYTES + longest], dtype=np.uint8).astype(np.uint32)
+            piece = np.frombuffer(data[start : start + _PIECE_BYTES + self._longest], dtype=np.uint8).astype(np.uint32)
             if len(piece) < _GRAM:
                 return
             grams = piece[:-3] | piece[1:-2] << 8 | piece[2:-1] << 16 | piece[3:] << 24
@@ -77,7 +77,7 @@ class Needles:
     def indexed(self, terms: dict[str, set[int]]) -> set[Match]:
         """What is in an inverted index: term → documents. A text of several words is there when one document has all
         of them; what stands at its ends may be part of a longer word."""
-        joined = "\n" + "\n".join(terms) + "\n"
+        joined = "\0" + "\0".join(term for term in terms if "\0" not in term) + "\0"
         return {
             Match(text, "index")
             for text in self.texts
@@ -93,11 +93,11 @@ def words(text: str, word: str = r"\w+") -> list[str]:
 def _in_one(wanted: list[str], joined: str, terms: dict[str, set[int]]) -> bool:
     documents: set[int] | None = None
     for number, word in enumerate(wanted):
-        ends = ("" if number == 0 else "\n", "" if number == len(wanted) - 1 else "\n")
+        ends = ("" if number == 0 else "\0", "" if number == len(wanted) - 1 else "\0")
         holding: set[int] = set()
         for match in re.finditer(re.escape(f"{ends[0]}{word}{ends[1]}"), joined):
             middle = match.start() + len(ends[0])
-            holding |= terms[joined[joined.rfind("\n", 0, middle) + 1 : joined.find("\n", middle)]]
+            holding |= terms[joined[joined.rfind("\0", 0, middle) + 1 : joined.find("\0", middle)]]
         documents = holding if documents is None else documents & holding
         if not documents:
             return False

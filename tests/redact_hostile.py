@@ -32,8 +32,9 @@ SHAPES: dict[str, Callable[[int], str]] = {
             "-----END PRIVATE KEY-----", "kubeadm --token ", "mnemonic: abc abc ", '"kty":"d":"', "otpauth://a?secret=",
             "Private-Lines: 1\nAAAAAAAAAAAAAAAA\n", "net use \\\\a ", "s.", "hooks.slack.com/services/",
             "net user a b /",
-            "AKIA" + "Q" * 16 + " ", "AKIA" + "Q" * 16 + " a b c d e ", "login a / ", "user a b1 ", "user a/", "pw abcd12e ",
-            "password - ", "password's ", "name=password>a</", "é", "\U0001f600",
+            "AKIA" + "Q" * 16 + " ", "AKIA" + "Q" * 16 + " a b c d e ", "login a / ", "user a b1 ", "user a/",
+            "pw abcd12e ", "password - ", "password's ",
+            "name=password>a</", "é", "\U0001f600",
         )
     },
     "a key block without end": _behind("-----BEGIN A PRIVATE KEY-----\n", "a"),

@@ -16,6 +16,15 @@ WRITES = {
     "generate_content", "embed_content",
 }  # fmt: skip
 SQL_WRITES = re.compile(r"\s*(INSERT (OR \w+ )?INTO|UPDATE \w+ SET|REPLACE INTO)\b")
+# What leads out of the process: a module that imports one is a way out, or leads none of our texts there.
+LINKS = {
+    "socket", "http", "urllib", "ssl", "smtplib", "ftplib", "requests", "httpx", "websockets", "aiohttp", "google",
+    "paramiko", "subprocess", "multiprocessing", "pty", "mcp", "chromadb", "webbrowser",
+}  # fmt: skip
+HARMLESS_LINKS = {
+    "afterword.app.program": "socket: asks for this machine's name",
+    "afterword.capture.harness.aider_stores": "subprocess: git is asked about a folder, which it is started in",
+}
 # `write` of these is a bytes buffer or a click help formatter, not a way out.
 HARMLESS = {"formatter.write_dl", "closed.print"}
 
@@ -76,3 +85,41 @@ def test_only_the_store_takes_text_as_redacted_before() -> None:
         if any(isinstance(node, ast.ImportFrom) and "stored" in {a.name for a in node.names} for node in ast.walk(tree))
     }
     assert all(name.startswith(("afterword.store.", "afterword.redact.")) for name in users), users
+
+
+def links(tree: ast.Module) -> set[str]:
+    found = set()
+    for node in ast.walk(tree):
+        names = (
+            [alias.name for alias in node.names] if isinstance(node, ast.Import)
+            else [node.module or ""] if isinstance(node, ast.ImportFrom)
+            else []
+        )  # fmt: skip
+        found |= {name for name in names if name.partition(".")[0] in LINKS and name != "urllib.parse"}
+    return found
+
+
+def test_what_leads_out_of_the_process_is_imported_by_exits_alone() -> None:
+    unknown = {name: found for name, tree in modules().items() if (found := links(tree)) and not registered(name)}
+    assert unknown.keys() == HARMLESS_LINKS.keys(), unknown
+
+
+def made(tree: ast.Module) -> list[str]:
+    """Where a module makes Redacted text by itself."""
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            words = ast.unparse(node)
+            name = ast.unparse(node.func).rpartition(".")[2]
+            if name == "Redacted" or (name in ("cast", "__new__") and "Redacted" in words):
+                found.append(words)
+    return found
+
+
+def test_nobody_but_the_redactor_makes_redacted_text() -> None:
+    guilty = {name: found for name, tree in modules().items() if (found := made(tree))}
+    assert all(name.startswith("afterword.redact.") for name in guilty), guilty
+    assert made(ast.parse("x = cast('Redacted', text)"))
+    assert made(ast.parse("x = str.__new__(Redacted, text)"))
+    assert made(ast.parse("x = text.Redacted('a')"))
+    assert not made(ast.parse("x: Redacted = redactor.redact('a')"))

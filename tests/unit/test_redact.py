@@ -6,6 +6,7 @@ import json
 import logging
 import pickle
 import re
+import subprocess
 import sys
 import threading
 
@@ -16,9 +17,10 @@ from afterword.redact import engines
 from afterword.redact.exits import EXITS, Tally, UnknownExit, leave
 from afterword.redact.judge import CHECKS
 from afterword.redact.logs import RedactingFilter, RedactingFormatter, install
+from afterword.redact.marking import mark
 from afterword.redact.redactor import Redactor
 from afterword.redact.rules import KINDS, RULES, RULES_VERSION
-from afterword.redact.text import EMPTY, Redacted, mark, stored
+from afterword.redact.text import EMPTY, Redacted, stored
 
 PASSWORD = "Tr0ub" + "4dor&3"
 GITHUB = "gh" + "p_" + "q7Zk2Lm9Xw4Rt8Bv6Nc3Hd5Jf1Gs0PyuTr4X"
@@ -496,3 +498,36 @@ def test_joined_documents_are_one_document() -> None:
     assert (
         redactor.joined({"decoder": redactor.document({}), "memory": second}) == '{"decoder":{},"memory":{"counted":7}}'
     )
+
+
+def test_what_is_logged_and_what_threads_die_of_goes_to_stderr_redacted() -> None:
+    code = f"""
+import logging, threading, warnings
+from afterword.redact.logs import begin
+from afterword.redact.redactor import Redactor
+secret = {GITHUB!r}
+begin(Redactor("python"), LEVEL)
+log = logging.getLogger("afterword.x")
+log.debug("read %s", secret)
+log.warning("odd", extra={{"what": secret}})
+warnings.warn(secret)
+try:
+    raise ValueError(secret)
+except ValueError:
+    log.exception("a step failed")
+def fail():
+    raise RuntimeError(secret)
+thread = threading.Thread(target=fail)
+thread.start()
+thread.join()
+"""
+    for level, told in (("DEBUG", 5), ("WARNING", 4), ("ERROR", 2)):
+        said = subprocess.run(
+            [sys.executable, "-c", f"LEVEL = {level!r}\n{code}"], capture_output=True, text=True, check=True
+        )
+        assert said.stdout == ""
+        assert GITHUB not in said.stderr
+        assert GITHUB[:12] not in said.stderr
+        assert said.stderr.count("Traceback") == 2
+        assert "a thread failed unexpectedly" in said.stderr
+        assert said.stderr.count("[redacted:github-token]") >= told

@@ -6,15 +6,18 @@ import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from threading import Lock
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from afterword.domain.errors import UserError
 from afterword.redact.engines import AutoEngine, Search, pick
 from afterword.redact.exits import Tally
 from afterword.redact.finding import Span, byte_spans, merged, rule_spans, widened
 from afterword.redact.judge import MARKER
+from afterword.redact.marking import _TOKEN, mark
 from afterword.redact.rules import RULES, RULES_VERSION
-from afterword.redact.text import _TOKEN, Redacted, mark
+
+if TYPE_CHECKING:
+    from afterword.redact.text import Redacted
 
 Json: TypeAlias = "str | int | float | bool | Mapping[str, Json] | Sequence[Json] | None"
 GROWTH = 5

@@ -152,7 +152,8 @@ def _beside(words: tuple[str, ...]) -> Rule:
     """`login: admin / value`."""
     return Rule(
         "password",
-        rf"{_any(words)}[ \t]{{0,4}}(?::|：|=|-)?[ \t]{{0,4}}(?:(?:with|as|is|ist|mit|als|con|avec|com|za|как|est)[ \t]{{1,2}})?"
+        rf"{_any(words)}[ \t]{{0,4}}(?::|：|=|-)?[ \t]{{0,4}}"
+        r"(?:(?:with|as|is|ist|mit|als|con|avec|com|za|как|est)[ \t]{1,2})?"
         rf"[A-Za-z0-9_.@+\-]{{2,40}}(?:[ \t]{{0,3}}[/:|][ \t]{{0,3}}|[ \t]{{1,3}})({_BARE_HEAD})",
         _starts(words),
         1,
@@ -351,7 +352,7 @@ RULES: Final[tuple[Rule, ...]] = (
     # Not behind `pass`, which tests do.
     Rule("password", rf"{LEFT}(?i:pwd?|mdp|psw)[ \t]{{1,4}}({_BARE_HEAD})", ("pw", "mdp", "psw"), 1, "alone", "value"),
     _beside(LOGIN_WORDS),
-    _beside(LOGIN_WORDS_ABROAD),
+    *_abroad((_beside(LOGIN_WORDS_ABROAD),), LOGIN_WORDS_ABROAD),
     Rule(
         "api-key",
         rf"(?:{_KEY}|{_WEAK}){_CLOSE}{_IS_QUOTED}({OPEN})([A-Za-z0-9_+/.=-]{{16}})",

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Final, Self
 
-_TOKEN: Final = object()
-
 
 class Redacted(str):
     """Text that went through the redactor.
 
-    Only the redactor makes one; what `str` methods return is plain `str` again, because a join or a slice can
-    bring two harmless halves together and has to be redacted anew.
+    Only the redactor makes one (`marking`); what `str` methods return is plain `str` again, because a join or a slice
+    can bring two harmless halves together and has to be redacted anew.
     """
 
     __slots__ = ()
@@ -22,13 +20,6 @@ class Redacted(str):
     def __reduce__(self) -> tuple[type[str], tuple[str]]:
         # What arrives in another process or out of a file is plain text: the promise holds for one process.
         return str, (str(self),)
-
-
-def mark(text: str, token: object) -> Redacted:
-    """`text` as Redacted; for this layer, which holds the token."""
-    if token is not _TOKEN:
-        raise TypeError("Redacted text is made by Redactor.redact only")
-    return str.__new__(Redacted, text)
 
 
 def stored(text: str) -> Redacted:

@@ -108,7 +108,8 @@ def _git(folder: Path, *words: str) -> str:
     env = kept | {"GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0"}
     try:
         done = subprocess.run(
-            ["git", "-C", str(folder), *words],
+            ["git", *words],
+            cwd=folder,  # not an argument: those are for everybody to see
             env=env,
             stdin=subprocess.DEVNULL,
             capture_output=True,
