@@ -46,7 +46,7 @@ wheel: $(VENV)/.stamp-dev
 KILLS ?= 110
 SEED ?= 12
 prove: $(VENV)/.stamp-dev
-	AFTERWORD_TEST_KILLS=$(KILLS) AFTERWORD_TEST_KNOWLEDGE_KILLS=$(KILLS) AFTERWORD_TEST_SEED=$(SEED) HYPOTHESIS_PROFILE=ci \
+	AFTERWORD_TEST_KILLS=$(KILLS) AFTERWORD_TEST_KNOWLEDGE_KILLS=$(KILLS) AFTERWORD_TEST_VAULT_STEPS=10000 AFTERWORD_TEST_SEED=$(SEED) HYPOTHESIS_PROFILE=ci \
 	  $(VENV)/bin/pytest tests/fault tests/property -p no:randomly --junitxml=build/prove.xml
 	@grep -o 'value="seed[^"]*"' build/prove.xml
 

@@ -96,22 +96,32 @@ def children_of(pid: int) -> list[int]:
 SECTION = re.compile(r"^### Session .*?^%% /afterword (\S+) %%$", re.MULTILINE | re.DOTALL)
 
 
-def newest(home: Home) -> dict[str, str]:
-    """The text of the newest revision of every section in the daily notes that is not withdrawn; each must stand there
-    whole and once."""
+def said(home: Home) -> dict[str, set[str]]:
+    """What the revisions of every section in the daily notes say together, line by line, but of withdrawn ones; each
+    must stand there whole and once."""
     text = home.daily()
     starts = re.findall(r"^%% afterword (s-[0-9a-f]{12}(?:-r\d+)?) (?!withdrawn)", text, re.MULTILINE)
     ends = re.findall(r"^%% /afterword (\S+) %%$", text, re.MULTILINE)
     assert starts == ends
     assert len(starts) == len(set(starts))
-    found: dict[str, tuple[int, str]] = {}
+    found: dict[str, set[str]] = {}
     last: dict[str, int] = {}
     for match in SECTION.finditer(text):
-        key, _, rev = match[1].partition("-r")
-        body = re.sub(r"\^?s-[0-9a-f]{12}(-r\d+)?|^replaces .*\n", "", match[0], flags=re.MULTILINE)
-        found[key] = max(found.get(key, (0, "")), (int(rev or 1), body))
+        key = match[1].partition("-r")[0]
+        body = re.sub(r"\^?s-[0-9a-f]{12}(-r\d+)?|^_(Goes on|Continued) from .*\n", "", match[0], flags=re.MULTILINE)
+        found.setdefault(key, set()).update(body.splitlines())
         last[key] = match.start()
     for gone in re.finditer(r"^%% afterword (s-[0-9a-f]{12}) withdrawn ", text, re.MULTILINE):
         if last[gone[1]] < gone.start():
             del found[gone[1]]
-    return {key: body for key, (_, body) in found.items()}
+    return found
+
+
+def missing(home: Home, calm: Home) -> dict[str, set[str]]:
+    """What a run nobody disturbed says and this one does not, by section; sections that only one has are whole.
+
+    An earlier revision may have said more: a later one leaves it where it stands.
+    """
+    here, there = said(home), said(calm)
+    gone = {key: lines - here.get(key, set()) for key, lines in there.items()}
+    return {key: lines for key, lines in gone.items() if lines} | {key: here[key] for key in here.keys() - there.keys()}

@@ -8,6 +8,11 @@ from pathlib import Path
 from homes import Home
 from transcripts import ClaudeSession
 
+from afterword.domain.ids import SegmentKey
+from afterword.domain.section_edits import SectionEdits
+from afterword.store.ledger import section_edits
+from afterword.store.ledger.ledger import open_reader
+
 
 def write(home: Home, *sessions: ClaudeSession) -> None:
     for session in sessions:
@@ -99,6 +104,7 @@ def test_late_lines_make_a_revision_and_a_full_rewind_withdraws(tmp_path: Path) 
     assert keys(text) == [key, f"{key}-r2"]
     assert f"replaces [[#^{key}]]" in text
     assert text.count("instead of Redis") == 1
+    assert text.count("missing lock") == 1, "a revision says what is new"
 
     # The store is rewritten without the session's second half: a revision again; the first text is there already.
     session.lines = session.lines[:2]
@@ -128,6 +134,77 @@ def test_late_lines_make_a_revision_and_a_full_rewind_withdraws(tmp_path: Path) 
     assert home.vault_bytes() == before
 
 
+def edits_of(home: Home, key: str) -> SectionEdits:
+    ledger = open_reader(home.state)
+    try:
+        return section_edits.get(ledger, SegmentKey(key))
+    finally:
+        ledger.close()
+
+
+def tasks(note: str) -> list[str]:
+    return re.findall(r"^- \[ \] (.*)$", note, re.MULTILINE)
+
+
+def test_a_session_that_goes_on_says_only_what_is_new(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    session = talk(1, "2026-03-04T10:00:00+00:00", "cache")
+    session.reply("TODO: write a test for the lock of the cache.\nTODO: tell the team about the lock.")
+    write(home, session)
+    up(home)
+    note = home.vault / "daily/2026-03-04.md"
+    (key,) = keys(note.read_text())
+    before = tasks(note.read_text())
+    assert len(before) == 2
+    # A person ticks one task, corrects a point, takes one out and writes one.
+    text = note.read_text().replace(f"- [ ] {before[0]}", f"- [x] {before[0]}")
+    cause = re.search(r"^- (The root cause .*)$", text, re.MULTILINE)
+    assert cause
+    text = text.replace(cause[1], "The cause was the second lock.")
+    text = text.replace(f"- [ ] {before[1]}", "- [ ] Tell only Maya.")
+    note.write_text(text)
+    session.prompt("One more thing: we will use a file lock instead of Redis.")
+    session.reply("Done: the file lock is in.\nTODO: remove Redis from the compose file.")
+    write(home, session)
+    up(home)
+    after = note.read_text()
+    assert after.startswith(text)
+    assert keys(after) == [key, f"{key}-r2"]
+    assert sorted(tasks(after)) == ["Remove Redis from the compose file.", "Tell only Maya."]
+    new = after[len(text) :]
+    assert "root cause" not in new
+    assert "second lock" not in new
+    assert before[0] not in new
+    assert "instead of Redis" in new
+    # All of it holds for what is compiled, and in whichever revision it is changed.
+    edits = edits_of(home, key)
+    assert "The cause was the second lock." in sum(edits.added.values(), ())
+    assert cause[1] in sum(edits.removed.values(), ())
+    assert edits.added["actions"] == ("Tell only Maya.",)
+    assert edits.done == (before[0],)
+    note.write_text(after.replace("Tell only Maya.", "Tell nobody."))
+    up(home)
+    edits = edits_of(home, key)
+    assert edits.added["actions"] == ("Tell nobody.",)
+    assert edits.removed["actions"] == (before[1],)
+    assert len(sum(edits.added.values(), ())) == 2
+
+    # The note is lost: what comes back is the newest revision, as the person left it, with the tick.
+    note.unlink()
+    up(home)
+    back = note.read_text()
+    assert keys(back) == [f"{key}-r2"]
+    assert "_Goes on from" not in back
+    assert sorted(tasks(back)) == ["Remove Redis from the compose file.", "Tell nobody."]
+    assert f"- [x] {before[0]}" in back
+    assert "The cause was the second lock." in back
+    assert "root cause" not in back
+    again = note.read_bytes()
+    up(home)
+    assert note.read_bytes() == again
+    assert edits_of(home, key) == edits
+
+
 def test_days_are_the_vaults_days(tmp_path: Path) -> None:
     home = Home(tmp_path)
     home.run("init", "--zone", "America/Chicago", "--yes")
@@ -153,8 +230,28 @@ def test_one_session_over_midnight_is_cut_there(tmp_path: Path) -> None:
     session.reply("The timeout was ten seconds.")
     write(home, session)
     up(home)
-    assert "socket" not in (home.vault / "daily/2026-03-04.md").read_text()
-    assert "socket" in (home.vault / "daily/2026-03-05.md").read_text()
+    first, second = (home.vault / f"daily/2026-03-0{day}.md" for day in (4, 5))
+    assert "socket" not in first.read_text()
+    assert "socket" in second.read_text()
+    # Both days lead to each other, and a line a person takes out stays out.
+    (one,), (two,) = keys(first.read_text()), keys(second.read_text())
+    assert f"_Continued from [[daily/2026-03-04#^{one}|2026-03-04 23:58]]._" in second.read_text()
+    onward = f"_The session of 23:58 went on: [[daily/2026-03-05#^{two}|2026-03-05 00:01]]._"
+    assert first.read_text().count(onward) == 1
+    before = home.vault_bytes()
+    up(home)
+    assert home.vault_bytes() == before
+    first.write_text(first.read_text().replace(onward, ""))
+    up(home)
+    assert onward not in first.read_text()
+    # Within a day the later section leads to the one before it.
+    session.pause(60)
+    session.prompt("Does the socket stay open now?")
+    session.reply("It does.")
+    write(home, session)
+    up(home)
+    assert f"\n_Continued from [[#^{two}|00:01]]._\n" in second.read_text()
+    assert edits_of(home, keys(second.read_text())[-1]).empty
 
 
 def test_a_vault_that_is_away_is_not_made_again_and_gets_all_later(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from afterword.domain.daily import (
     find_markers,
     half_written,
     spans,
+    without_doubles,
 )
 from afterword.domain.escape import plain
 from afterword.domain.ids import SegmentKey
@@ -105,7 +106,7 @@ def test_render_then_parse_is_the_identity_on_visible_text(section: Section, crl
 def test_a_shortened_section_is_a_section(section: Section, size: int) -> None:
     whole = render(section).encode()
     block = render(section, max_bytes=size).encode()
-    assert len(block) <= max(size, 300)
+    assert len(block) <= max(size, 400)
     assert [f.mark for f in find_markers(block)] == [Mark.START, Mark.BLOCK, Mark.END]
     parsed = parse_section(block)
     assert parsed.shortened == (block != whole)
@@ -194,3 +195,21 @@ def test_a_fence_typed_behind_a_half_keeps_its_backticks() -> None:
     typed = b"```sh\nmine\n```"
     for cut in (planned.index(b"`afterword"), planned.index(b"` has"), planned.index(b"` has") + 1):
         assert typed in recovered(planned[:cut] + typed, 0, planned, block)
+
+
+@given(st.lists(SECTIONS | TYPED, min_size=1, max_size=6), st.data())
+def test_doubles_go_and_nothing_else_does(steps: list[Section | bytes], data: st.DataObject) -> None:
+    note = b"# Mine\n"
+    for step in steps:
+        typed = isinstance(step, bytes)
+        note += b"\n" + step + b"\n" if typed else append_text(note, render(step), DAY)  # type: ignore[arg-type,operator]
+    rows = [note[span.start : span.end] for span in spans(note) if span.closed]
+    once = without_doubles(note, lambda _key, _block: False)
+    for block in data.draw(st.permutations(rows)) if rows else []:
+        note += b"\n" + block + b"\n"
+    left = without_doubles(note, lambda _key, _block: False)
+    assert without_doubles(left, lambda _key, _block: False) == left
+    blocks = [left[span.start : span.end] for span in spans(left) if span.closed]
+    assert len(blocks) == len(set(blocks))
+    assert set(rows) <= set(blocks) | {row.replace(b"\r\n", b"\n") for row in rows}
+    assert left.rstrip(b"\n") == once.rstrip(b"\n")

@@ -82,10 +82,21 @@ def test_what_is_rendered_is_read_back(texts: Texts) -> None:
 
 def test_a_first_revision_replaces_nothing_and_a_later_one_what_it_is_told() -> None:
     assert "replaces" not in render(SECTION)
-    assert "\nreplaces [[#^s-9f2c41d07a3b]]\n" in render(with_(SECTION, rev=2))
-    assert "\nreplaces [[#^s-9f2c41d07a3b]]\n" in render(with_(SECTION, rev=4, replaces=1))
-    assert "\nreplaces [[#^s-9f2c41d07a3b-r3]]\n" in render(with_(SECTION, rev=4))
+    for changes, old in (({"rev": 2}, KEY), ({"rev": 4, "replaces": 1}, KEY), ({"rev": 4}, f"{KEY}-r3")):
+        block = render(with_(SECTION, **changes))
+        # The word is for programs and hidden when read; the sentence has a link to click.
+        assert f" %% replaces [[#^{old}]] %%\n" in block
+        assert f"\n_Goes on from [[#^{old}|the section above]]; " in block
+        assert parse_section(block.encode()) == msgspec.structs.replace(
+            parse_section(render(SECTION).encode()), goes_on=True
+        )
     assert "replaces" not in render(with_(SECTION, rev=2, replaces=0))
+
+
+def test_what_was_ticked_is_written_ticked() -> None:
+    block = render(with_(SECTION, done=("- [ ] tell %% the team %%", "something else")))
+    assert "- [ ] Remove the retry in ci.yml\n- [x] \\- \\[ ] tell" in block
+    assert parse_section(block.encode()).done == (1,)
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from afterword.store.article_notes import ArticleNotes
 from afterword.store.knowledge_pages import KnowledgePages
 from afterword.store.ledger import article_files, articles
 from afterword.store.ledger.ledger import Ledger
-from afterword.store.notes import read_card
+from afterword.store.vault_card import may_write
 
 if TYPE_CHECKING:
     from afterword.index.nearness import Nearness
@@ -74,7 +74,7 @@ class Compiling:
         self._zones = zones
         self._clock = clock
         self._at = settings.compile.at
-        self._daily = settings.vault.daily
+        self._daily = config.days
         self._vault = config.vault
         self._nearness = nearness
         self._engines = engines
@@ -135,9 +135,13 @@ class Compiling:
 
     def _day_of(self, name: str) -> str:
         stem = Path(name).name.removesuffix(".md")
-        if not _is_day(stem):
-            raise UsageError(f"--file: {name!r} names no daily note", f"write it like {self._daily}/2026-06-10.md")
-        return stem
+        if _is_day(stem):
+            return stem
+        relative = name.removeprefix(f"{self._vault}/") if self._vault else name
+        if day := self._daily.day_of(relative):
+            return day
+        shown = self._daily.name("2026-06-10")
+        raise UsageError(f"--file: {name!r} names no daily note", f"write it like {shown}")
 
     def skipped(self) -> list[str]:
         """The days that had too little in them for articles."""
@@ -194,7 +198,7 @@ class Compiling:
             written += self._pages.sync()
         except OSError as err:
             self.problems["the catalogue"] = err.strerror or str(err)
-        if self.owed() and not left and not self.problems and self._vault and read_card(self._vault):
+        if self.owed() and not left and not self.problems and self._vault and may_write(self._vault, self._ledger):
             with self._ledger.transaction():
                 self._ledger.set_meta(articles.OWED, 0)
         return written

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from afterword.domain.clock import SECOND_US
+from afterword.domain.day_names import DayNames
 from afterword.domain.errors import UsageError, UserError
 from afterword.domain.settings import Settings, duration_us, period_us, size_bytes
 from afterword.store.files import private_folder, replace
@@ -37,6 +38,11 @@ class Config(msgspec.Struct, frozen=True):
         """The vault's folder, when there is one."""
         path = self.settings.vault.path
         return Path(path).expanduser() if path else None
+
+    @property
+    def days(self) -> DayNames:
+        """What daily notes are called in the vault."""
+        return DayNames(self.settings.vault.daily, self.settings.vault.daily_format)
 
 
 def places(env: Mapping[str, str], config_file: Path | None) -> Places:
@@ -100,6 +106,12 @@ def _check(settings: Settings, places_of: Mapping[str, str]) -> None:
     for name in ("document_max", "copy_max"):
         at = f"capture.{name}"
         size_bytes(getattr(settings.capture, name), f"{places_of.get(at, at)}: {at}")
+    try:
+        DayNames(settings.vault.daily, settings.vault.daily_format)
+    except UserError as err:
+        raise UsageError(
+            f"{places_of.get('vault.daily_format', 'vault.daily_format')}: {err.message}", err.hint
+        ) from err
     for name, read in (("deadline", duration_us), ("prompt_max", size_bytes)):
         at = f"gemini.{name}"
         if read(getattr(settings.gemini, name), f"{places_of.get(at, at)}: {at}") < 1:

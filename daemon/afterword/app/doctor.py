@@ -14,6 +14,7 @@ from afterword.app.reading import redactor
 from afterword.app.retention import SOON_DAYS, leaving
 from afterword.app.spending import KEY_FILE, RUNNING, VARIABLES, in_force, way
 from afterword.app.status import drift_words
+from afterword.app.vault_copies import left_by_copiers
 from afterword.capture.sweep import StoreView
 from afterword.domain.clock import DAY_US
 from afterword.domain.errors import AfterwordError
@@ -22,7 +23,7 @@ from afterword.index.standing import SIGNATURES, standing
 from afterword.store import fulltext, privacy
 from afterword.store.ledger import drift, masked, model_calls, rescrub, sources, views
 from afterword.store.ledger.ledger import Ledger
-from afterword.store.notes import card_problem, read_card
+from afterword.store.vault_card import card_problem, may_write, read_card
 
 Level: TypeAlias = Literal["ok", "note", "trouble"]
 
@@ -74,10 +75,24 @@ def _vault(at: Context) -> Finding:
     card = read_card(vault)
     if problem or card is None:
         return Finding("trouble", problem or f"{vault} is away", hint)
+    if at.ledger and not may_write(vault, at.ledger):
+        return Finding(
+            "trouble",
+            f"{card.writer} writes this vault, this machine ({at.ledger.origin[1]}) only takes in and searches",
+            "if that machine is gone, run `afterword init VAULT --take-over` here",
+        )
     zone = card.zone[-1][1] if card.zone else "UTC"
     if zone != setup.system_zone():
         return Finding("note", f"the vault counts days in {zone}, this system is in {setup.system_zone()}")
     return Finding("ok", f"the vault is there ({vault})")
+
+
+def _copies(at: Context) -> Finding:
+    found = left_by_copiers(at.config)
+    if not found:
+        return Finding("ok", "no copy in conflict lies in the vault")
+    shown = "; ".join(found[:10]) + (f"; and {len(found) - 10} more" if len(found) > 10 else "")
+    return Finding("note", shown, "put together by hand what differs and delete the copy; no copy is read or changed")
 
 
 def _stores(at: Context) -> Finding:
@@ -246,6 +261,7 @@ def _disk(at: Context) -> Finding:
 CHECKS: tuple[tuple[str, Callable[[Context], Finding]], ...] = (
     ("ledger", _ledger),
     ("vault", _vault),
+    ("copies", _copies),
     ("stores", _stores),
     ("excluded", _excluded),
     ("formats", _formats),

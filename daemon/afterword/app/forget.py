@@ -19,7 +19,7 @@ from afterword.store import backups_holding
 from afterword.store.contexts import FOLDER as CONTEXTS
 from afterword.store.ledger import forgetting
 from afterword.store.ledger.ledger import Ledger, open_reader
-from afterword.store.notes import read_card
+from afterword.store.vault_card import read_card
 
 _BLOCK: Final = 4 << 20
 

@@ -16,7 +16,7 @@ from afterword.domain.errors import TransientError
 from afterword.domain.ids import SegmentKey
 from afterword.store import backups_holding, faults, forgotten_file, forgotten_notes, spool
 from afterword.store.ledger import article_files, articles, erasing, forgetting, sessions, tombstones
-from afterword.store.notes import read_card
+from afterword.store.vault_card import read_card
 
 if TYPE_CHECKING:
     from afterword.app.passes import Tell

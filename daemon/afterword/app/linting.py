@@ -9,16 +9,16 @@ from typing import Final
 import msgspec
 
 from afterword.app.config import Config
-from afterword.capture.vault_watch import CONFLICT
 from afterword.compile.likeness import Likeness
 from afterword.compile.same import judge, profile_of
 from afterword.domain.article_note import layout
 from afterword.domain.articles import RELATED, Current, name_key
+from afterword.domain.conflicts import copy_of, merging
 from afterword.domain.errors import NotSetUp
 from afterword.store.ledger import article_files, articles
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.matter import read_matter
-from afterword.store.notes import read_card
+from afterword.store.vault_card import read_card
 
 MAX_BYTES: Final = 64 * 1024
 _LINK = re.compile(r"(?<!\\)\[\[([^\]|#\n]*)(?:#([^\]|\n]*))?(?:\|[^\]\n]*)?\]\]")
@@ -38,6 +38,7 @@ class Notes(msgspec.Struct, frozen=True):
     """The vault's notes, read once."""
 
     vault: Path
+    daily: str
     knowledge: str
     texts: dict[str, str]
     current: tuple[Current, ...]
@@ -57,12 +58,12 @@ def examine(config: Config, ledger: Ledger) -> list[Fault]:
     """
     if config.vault is None or read_card(config.vault) is None:
         raise NotSetUp("the vault is not there", "mount it, or run `afterword init`")
-    notes = _notes(config.vault, config.settings.vault.knowledge, ledger)
+    notes = _notes(config.vault, config.days.folder, config.settings.vault.knowledge, ledger)
     found = [fault for check in CHECKS for fault in check(notes)]
     return sorted(set(found), key=lambda fault: (fault.kind, fault.path, fault.message))
 
 
-def _notes(vault: Path, knowledge: str, ledger: Ledger) -> Notes:
+def _notes(vault: Path, daily: str, knowledge: str, ledger: Ledger) -> Notes:
     texts: dict[str, str] = {}
     for path in sorted(vault.rglob("*.md")):
         name = path.relative_to(vault)
@@ -73,6 +74,7 @@ def _notes(vault: Path, knowledge: str, ledger: Ledger) -> Notes:
     cited = {key for each in current for key in each.article.sections}
     return Notes(
         vault,
+        daily,
         knowledge,
         texts,
         current,
@@ -198,14 +200,14 @@ def _files(notes: Notes) -> Iterator[Fault]:
             yield Fault("front-matter", path, "cannot be read as YAML; nothing is changed in this note until it can")
         if len(text.encode()) > MAX_BYTES:
             yield Fault("large", path, f"{len(text.encode()) >> 10} KiB")
-        if any(line.startswith(("<<<<<<< ", ">>>>>>> ")) for line in text.split("\n")):
+        if merging(text.encode()):
             yield Fault("conflict", path, "holds the markers of a merge")
         names = Counter(part.name for part in layout(text.encode()).parts)
         for name, count in names.items():
             if count > 1 and name != "head":
                 yield Fault("twice", path, f"has {count} sections {name!r}")
     for name in notes.texts:
-        if CONFLICT.search(name) and name.startswith((f"{notes.knowledge}/", "daily/")):
+        if copy_of(name.rpartition("/")[2]) and name.startswith((f"{notes.knowledge}/", f"{notes.daily}/")):
             yield Fault("conflict", name, "is a sync tool's copy of a note in conflict")
 
 

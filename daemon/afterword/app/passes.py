@@ -9,7 +9,7 @@ from afterword.app import excluded, forgetting
 from afterword.compile.engine import Waiting
 from afterword.domain.errors import UsageError
 from afterword.store.ledger.views import counts, pending
-from afterword.store.notes import card_problem
+from afterword.store.vault_card import card_problem, may_write, read_card
 
 if TYPE_CHECKING:
     from afterword.app.compiling import Compiled
@@ -143,7 +143,7 @@ def compile_days(program: "Program", given: CompileDays, tell: Tell, stop: Calla
     return {
         "days": [
             {
-                "note": f"{program.config.settings.vault.daily}/{day.day}.md",
+                "note": program.config.days.name(day.day),
                 # A run that was stopped while a model was at a day left that as it was.
                 "state": "unchanged" if day.state == "waiting" else day.state,
                 "reason": day.reason or None,
@@ -155,7 +155,7 @@ def compile_days(program: "Program", given: CompileDays, tell: Tell, stop: Calla
         ],
         "files": done.files,
         "question": done.seen.question,
-        "skipped": [f"{program.config.settings.vault.daily}/{day}.md" for day in program.compiling.skipped()],
+        "skipped": [program.config.days.name(day) for day in program.compiling.skipped()],
         "vault_problem": None if given.dry else vault_problem(program),
         "dry_run": given.dry,
         **({"diff": done.diff} if given.dry else {}),
@@ -175,6 +175,9 @@ def vault_problem(program: "Program") -> str | None:
     problem, hint = card_problem(program.vault)
     if problem:
         return f"{problem}; {hint}"
+    if not may_write(program.vault, program.ledger):
+        card = read_card(program.vault)
+        return f"{card.writer if card else 'another machine'} writes this vault, this machine only takes in"
     problems = program.notes.problems | program.compiling.problems
     row = [f"{note}: {why}" for note, why in problems.items()]
     more = [f"and {len(row) - 3} more"] if len(row) > 3 else []

@@ -24,20 +24,24 @@ from afterword.capture.database import Reach
 from afterword.capture.parts import Limits
 from afterword.capture.sweep import Capture, Progress, Sum
 from afterword.compile.flush import Flush
-from afterword.domain.clock import Clock, Zones, clock_from
+from afterword.domain.clock import SECOND_US, Clock, Zones, clock_from
 from afterword.domain.settings import duration_us, size_bytes
 from afterword.domain.slugs import slug
 from afterword.redact.logs import install
 from afterword.store import backup_file, privacy
+from afterword.store.article_notes import FOLDERS
 from afterword.store.ledger import backups, views
 from afterword.store.ledger.ledger import Ledger, open_writer
 from afterword.store.lock import writer_lock
-from afterword.store.notes import DailyNotes, read_card
+from afterword.store.notes import DailyNotes
 from afterword.store.textwriter import FullText
+from afterword.store.vault_card import may_write, read_card
 
 if TYPE_CHECKING:
     from afterword.app.passes import Tell
 
+_WAIT_MAX_US = 120_000_000
+"""How long an append waits for a person who is at work on the note."""
 _log = logging.getLogger(__name__)
 
 _INDEX_BYTES = 16 << 20
@@ -89,7 +93,10 @@ class Program:
             exclude=settings.capture.exclude_projects,
         )
         self.vault = config.vault
+        self._at_work: dict[Path, int] = {}
+        """Notes somebody was at work on when something was to be written into them, and since when."""
         card = read_card(self.vault) if self.vault else None
+        setup.settle_vault(ledger, card)
         self.zones = Zones(setup.settle_zone(ledger, self.redactor, card), day_starts_at_min(settings))
         self.engines = Engines(config, env, ledger, self.redactor, self.clock, self.zones, sleep=sleep)
         self.flush = Flush(
@@ -101,7 +108,7 @@ class Program:
             gap_us=duration_us(settings.segment.gap),
             settle_us=self.settle_us,
         )
-        self.notes = DailyNotes(self.vault, settings.vault.daily, ledger, self.redactor) if self.vault else None
+        self.notes = DailyNotes(self.vault, config.days, ledger, self.redactor) if self.vault else None
         self.ready = Ready(config.places.state, ledger, self.redactor, self.capture.exclusions.excludes)
         self.index = Indexing(config, ledger, self.redactor, LedgerArticles(ledger, self.zones))
         self.nearness = self.index.nearness()
@@ -169,12 +176,14 @@ class Program:
         self,
         *,
         settle_us: int | None = None,
+        patient: bool = False,
         on_progress: Callable[[str, int, int], None] = lambda _what, _done, _all: None,
         stop: Callable[[], bool] = lambda: False,
     ) -> tuple[int, int]:
         """Digest what is due and put it into the vault; (sections made, sections appended).
 
-        What hooks said ended is due at once; `settle_us` is for this pass alone.
+        What hooks said ended is due at once; `settle_us` is for this pass alone. `patient`: notes somebody saved just
+        now are left for the next pass, as the daemon does.
         """
         self.engines.begin(stop)
         with ended(self, stop) as rows:
@@ -185,8 +194,21 @@ class Program:
                 on_progress=lambda done, all_: on_progress("digest", done, all_),
                 stop=stop,
             )
-        appended = self.notes.sync(lambda done, all_: on_progress("notes", done, all_), stop) if self.notes else 0
-        return made, appended
+        if self.notes is None:
+            return made, 0
+        # What a person changed comes first: a section that is written again says it their way.
+        self.compiling.look_at_sections()
+        busy = self._busy if patient else (lambda _path, _rest_s: False)
+        return made, self.notes.sync(lambda done, all_: on_progress("notes", done, all_), stop, busy)
+
+    def _busy(self, path: Path, rest_s: float) -> bool:
+        """Whether somebody is at work on a note; for two minutes at most, then what is due is written anyway."""
+        now_us = self.clock()
+        saved_us = path.stat().st_mtime_ns // 1000
+        if not 0 <= now_us - saved_us < rest_s * SECOND_US:
+            self._at_work.pop(path, None)
+            return False
+        return now_us - self._at_work.setdefault(path, now_us) < _WAIT_MAX_US
 
     def tend(self, *, today: bool = False, stop: Callable[[], bool] = lambda: False) -> Tended:
         """Take in what people did to the articles, and compile when it is time. For the daemon: what was just saved is
@@ -198,6 +220,14 @@ class Program:
         if today or (self.compiling.nightly_due() and self._calm()):
             return self.compiling.some(today=today, stop=stop)
         return Tended(self.compiling.refresh(), more=False)
+
+    def vault_folders(self) -> list[Path]:
+        """The folders of the vault in which people change what we wrote."""
+        if self.vault is None or not may_write(self.vault, self.ledger):
+            return []
+        today = self.vault / self.config.days.name(self.zones.day(self.clock()))
+        knowledge = self.vault / self.config.settings.vault.knowledge
+        return [self.vault / self.config.days.folder, today.parent, *(knowledge / name for name in FOLDERS.values())]
 
     def begin_in_background(self, wake: Callable[[], None]) -> None:
         """From now on nobody here waits for a model; `wake` is called by another thread when one answered."""

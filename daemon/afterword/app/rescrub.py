@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from afterword.capture.decoding import SAID
 from afterword.store import faults
+from afterword.store.ledger import told
 from afterword.store.ledger.rescrub import Rescrub, owed
 from afterword.store.masking import mask_vault
-from afterword.store.notes import read_card
+from afterword.store.vault_card import may_write
 
 if TYPE_CHECKING:
     from afterword.app.passes import Tell
@@ -51,6 +52,7 @@ def _everything(program: "Program", tell: "Tell") -> int:
     if changed and program.vault:
         with program.ledger.transaction():
             program.ledger.set_meta(_VAULT, 1)
+            told.drop(program.ledger)
         if _vault_there(program):
             _vault(program)
     faults.hit("rescrub.vault")
@@ -65,8 +67,8 @@ def _everything(program: "Program", tell: "Tell") -> int:
 def _vault(program: "Program") -> None:
     """Mask our own lines in place, bring the articles up to date, and only then forget what their files held."""
     assert program.vault is not None
-    folders = program.config.settings.vault
-    notes = mask_vault(program.vault, folders.daily, folders.knowledge, program.redactor)
+    knowledge = program.config.settings.vault.knowledge
+    notes = mask_vault(program.vault, program.config.days, knowledge, program.redactor)
     if notes:
         _log.info("lines of ours in the vault were masked", extra={"notes": len(notes)})
     program.compiling.render()
@@ -80,4 +82,4 @@ def _vault_owed(program: "Program") -> bool:
 
 
 def _vault_there(program: "Program") -> bool:
-    return program.vault is not None and read_card(program.vault) is not None
+    return program.vault is not None and may_write(program.vault, program.ledger)

@@ -1,4 +1,7 @@
-"""`init`: a vault from the template, and the config that points to it. Nothing of a person's is touched."""
+"""`init`: a vault from the template, or ours beside somebody's notes, and the config that points to it.
+
+Nothing of a person's is touched: `app.vault_plan` decides, `app.vault_install` does it and takes it out again.
+"""
 
 import os
 import secrets
@@ -8,71 +11,89 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import msgspec
 
-from afterword.app import config
-from afterword.assets import asset
-from afterword.domain.errors import UserError
+from afterword.app import config, vault_install, vault_plan
+from afterword.app.vault_plan import PREFIX, Step
+from afterword.app.vault_template import Layout
+from afterword.domain.day_names import DayNames
+from afterword.domain.errors import AfterwordError, UserError
+from afterword.domain.settings import Settings
 from afterword.redact.redactor import Redactor
 from afterword.store import files
-from afterword.store.ledger import registers
-from afterword.store.ledger.ledger import Ledger, RecordKind
-from afterword.store.notes import CARD, VaultCard, read_card
+from afterword.store.ledger import articles, registers
+from afterword.store.ledger.ledger import Ledger, RecordKind, open_reader
+from afterword.store.vault_card import CARD, VaultCard, read_card
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-FOLDERS = (
-    "daily",
-    "knowledge/concepts",
-    "knowledge/connections",
-    "lessons/journal",
-    "lessons/topics",
-    "lessons/agents",
-)
-_PENDING = ".afterword/unfinished"
-# A folder that holds nothing but these is empty; our own is there when `init` was killed at its first step.
-_NOTHING = {".afterword", ".DS_Store", ".localized", "desktop.ini"}
-
 
 class Plan(msgspec.Struct, frozen=True):
-    """What `init` would do. `exists` means that the folder is a vault of ours already: nothing is to be done."""
+    """What `init` would do. `exists` means that the folder is a vault of ours already: nothing is to be done.
+
+    `fresh` is a vault of its own; otherwise ours goes beside what is there. `writer` is the machine that writes a vault
+    that exists.
+    """
 
     vault: Path
     zone: str
-    files: list[str]
+    layout: Layout
+    steps: tuple[Step, ...]
     exists: bool
+    fresh: bool
+    remarks: tuple[str, ...] = ()
+    writer: str = ""
+
+    @property
+    def files(self) -> list[str]:
+        """The files that will be there for it, relative to the vault."""
+        return [step.path for step in self.steps if step.does == "make"]
+
+    @property
+    def prefix(self) -> str:
+        return self.layout.prefix
 
 
-def plan(vault: Path, zone: str | None = None) -> Plan:
-    """Decide what making a vault at `vault` takes.
+def plan(vault: Path, zone: str | None = None, *, prefix: str | None = None, config_dir: str | None = None) -> Plan:
+    """Decide what making a vault at `vault` takes. Reads only.
 
     Raises:
-        UserError: it cannot be a vault: not a folder, inside another vault, a system folder, or with content.
+        UserError: it cannot be a vault: not a folder, inside another vault, a system folder, or with content that is
+            no vault's.
     """
     vault = Path(os.path.abspath(vault.expanduser()))  # noqa: PTH100  # symlinks stay: the name is the person's
     card = read_card(vault)
     if card is not None:
-        return Plan(vault, card.zone[-1][1] if card.zone else "UTC", [], exists=True)
+        layout = Layout(DayNames(card.daily, card.daily_format), card.prefix)
+        return Plan(
+            vault, card.zone[-1][1] if card.zone else "UTC", layout, (), exists=True, fresh=False, writer=card.writer
+        )
+    _check_place(vault)
+    zone = zone or system_zone()
+    if vault_plan.is_new(vault):
+        steps = tuple(vault_plan.steps(vault, None))
+        return Plan(vault, zone, Layout(DayNames("daily")), steps, exists=False, fresh=True)
+    if not vault_plan.is_vault(vault):
+        inside = next(entry.name for entry in os.scandir(vault))
+        raise UserError(
+            f"{vault} is not empty (it holds {inside!r}) and no vault",
+            "name a new or empty folder, or one that Obsidian has opened as a vault",
+        )
+    found = vault_plan.examine(vault, PREFIX if prefix is None else prefix, config_dir)
+    steps = tuple(vault_plan.steps(vault, found))
+    return Plan(vault, zone, found.layout, steps, exists=False, fresh=False, remarks=found.remarks)
+
+
+def _check_place(vault: Path) -> None:
     if vault.exists() and not vault.is_dir():
         raise UserError(f"{vault} is not a folder", "name a new or empty folder")
-    if vault == Path(vault.anchor) or vault == Path.home():
+    if vault == Path(vault.anchor) or vault in (Path.home(), Path.home().resolve()):
         raise UserError(f"{vault} cannot be a vault", "name a folder of its own, such as ~/Afterword")
-    for parent in vault.parents:
+    for parent in (*vault.parents, *vault.resolve().parents):
         if (parent / ".obsidian").is_dir():
             raise UserError(f"{vault} lies inside the vault {parent}", "name a folder outside of it")
-    if (vault / _PENDING).exists():
-        return Plan(vault, zone or system_zone(), template_files(), exists=False)
-    if vault.is_dir() and (inside := [entry.name for entry in os.scandir(vault) if entry.name not in _NOTHING]):
-        raise UserError(
-            f"{vault} is not empty (it holds {inside[0]!r})",
-            "name a new or empty folder; existing vaults are not merged into yet",
-        )
-    return Plan(vault, zone or system_zone(), template_files(), exists=False)
-
-
-def template_files() -> list[str]:
-    """The files of the template, relative to it."""
-    root = asset("vault_template")
-    return sorted(str(path.relative_to(root)) for path in root.rglob("*") if path.is_file())
+    there = next(folder for folder in (vault, *vault.parents) if folder.exists())
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise UserError(f"{there} cannot be written", "allow this program to write there, or name another folder")
 
 
 def system_zone() -> str:
@@ -94,29 +115,77 @@ def known_zone(name: str) -> bool:
     return True
 
 
-def apply(what: Plan, where: config.Places, writer: str, current: Path | None = None) -> None:
-    """Make the vault and point the config at it, unless `current` is it already.
+def begun(where: config.Places, vault: Path) -> str | None:
+    """The prefix with which an `init` of this vault was begun that was cut short; None when none was."""
+    found = vault_install.find(where.state, Path(os.path.abspath(vault.expanduser())))  # noqa: PTH100  # as in `plan`
+    return found[1].prefix if found and found[1].state == "pending" and found[1].prefix else None
+
+
+def machine(where: config.Places, name: str) -> str:
+    """What this machine is called as a writer of vaults: as in its ledger, or `name` while there is none."""
+    try:
+        ledger = open_reader(where.state)
+    except AfterwordError:
+        return name
+    try:
+        return ledger.origin[1]
+    finally:
+        ledger.close()
+
+
+def apply(what: Plan, where: config.Places, writer: str, current: config.Config | None = None) -> None:
+    """Make the vault and point the config at it, unless `current` does so already.
 
     Interrupted anywhere, running it again completes it.
     """
     if not what.exists:
-        # The mark of an unfinished `init`: with it, what lies there is ours and the next run goes on.
-        (what.vault / _PENDING).parent.mkdir(parents=True, exist_ok=True)
-        files.replace(what.vault / _PENDING, b"", mode=0o644)
-        for folder in FOLDERS:
-            (what.vault / folder).mkdir(parents=True, exist_ok=True)
-        root = asset("vault_template")
-        for name in what.files:
-            target = what.vault / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            if not target.exists():
-                files.replace(target, (root / name).read_bytes(), mode=0o644)
-        # With its card the vault is whole.
-        card = VaultCard(version=1, id=secrets.token_hex(16), zone=[("", what.zone)], writer=writer)
-        files.replace(what.vault / CARD, msgspec.json.format(msgspec.json.encode(card), indent=2) + b"\n", mode=0o644)
-        (what.vault / _PENDING).unlink(missing_ok=True)
-    if current != what.vault:
+        days = current.days if current and what.fresh else what.layout.days
+        card = VaultCard(
+            version=1, id=secrets.token_hex(16), zone=[("", what.zone)], writer=writer,
+            prefix=what.prefix, daily=days.folder, daily_format=days.form, config=what.layout.config,
+        )  # fmt: skip
+        vault_install.put(
+            where.state, what.vault, list(what.steps), what.layout.folders, what.prefix, card, fresh=what.fresh
+        )
+    _point(what, where, current)
+
+
+def take_over(vault: Path, writer: str) -> None:
+    """Make this machine the one that writes the vault."""
+    card = read_card(vault)
+    if card is not None and card.writer != writer:
+        data = msgspec.json.encode(msgspec.structs.replace(card, writer=writer))
+        files.replace(vault / CARD, msgspec.json.format(data, indent=2) + b"\n", mode=0o644)
+
+
+def _point(what: Plan, where: config.Places, current: config.Config | None) -> None:
+    if current is None or current.vault != what.vault:
         config.write_vault(where.config_file, what.vault)
+    settings = current.settings.vault if current else Settings().vault
+    kept = current.given if current and (what.fresh or current.vault == what.vault) else {}
+    days = what.layout.days
+    for key, value, now in (
+        ("daily", days.folder, settings.daily),
+        ("daily_format", days.form, settings.daily_format),
+        ("knowledge", what.layout.own("knowledge"), settings.knowledge),
+    ):
+        # In a vault of its own the person's settings say what folders are called.
+        if value != now and f"vault.{key}" not in kept:
+            config.write(where.config_file, "vault", key, value)
+
+
+def settle_vault(ledger: Ledger, card: VaultCard | None) -> None:
+    """Where another vault takes the place of the one before, what is known of files counts no more: all is written
+    anew."""
+    before = ledger.meta("vault_id")
+    if card is None or before == card.id:
+        return
+    with ledger.transaction():
+        if before is not None:
+            for table in ("article_file", "other_file", "placed", "note", "build_logged", "went_on", "told", "append"):
+                ledger.db.execute(f"DELETE FROM {table}")  # noqa: S608  # names of ours
+            ledger.set_meta(articles.OWED, 1)
+        ledger.set_meta("vault_id", card.id)
 
 
 def settle_zone(ledger: Ledger, redactor: Redactor, card: VaultCard | None) -> list[tuple[str, str]]:

@@ -17,7 +17,7 @@ from afterword.domain.clock import clock_from, format_rfc3339
 from afterword.store import lock
 from afterword.store.ledger import article_files, drift, jobs, sources, views
 from afterword.store.ledger.ledger import Ledger
-from afterword.store.notes import read_card
+from afterword.store.vault_card import read_card
 
 
 def status(config: Config, env: Mapping[str, str], ledger: Ledger, stores: list[StoreView]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ import msgspec
 
 from afterword.domain.article_note import GENERATED, Written, comparable, layout, mark, text_of
 from afterword.domain.articles import Article, Edits, Status
+from afterword.domain.conflicts import copy_of, merging
 from afterword.domain.ids import ArticleUid
 from afterword.redact.redactor import Redactor
 from afterword.store import files
@@ -22,14 +23,8 @@ from afterword.store.ledger import article_files, articles
 from afterword.store.ledger.article_files import ArticleFile, Stat
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.matter import read_matter
-from afterword.store.notes import read_card
+from afterword.store.vault_card import may_write
 
-CONFLICT: Final = re.compile(
-    r"\(Conflicted copy .*\)\.md$|\.sync-conflict-\d{8}-\d{6}-\w+\.md$|'s conflicted copy .*\)\.md$",
-    re.IGNORECASE,
-)
-"""Names that sync tools give to copies in conflict. iCloud's `name 2.md` is not among them: people name notes so too,
-and a copy is known by its uid anyway."""
 _PAGES: Final = frozenset({"index.md", "log.md"})
 _STATUSES: Final[dict[str, Status]] = {"active": "active", "stale": "stale", "retracted": "retracted", "draft": "draft"}
 _UID: Final = re.compile(r"a-[0-9a-f]{12}")
@@ -62,7 +57,7 @@ class VaultWatch:
 
     def look(self, today: str) -> Seen:
         """Take in what changed since the last look. Nothing is done while the vault is not there."""
-        if read_card(self._vault) is None:
+        if not may_write(self._vault, self._ledger):
             return Seen()
         known = article_files.every(self._ledger)
         standing = {uid: file for uid, file in known.items() if file.state != "deleted"}
@@ -96,7 +91,8 @@ class VaultWatch:
         return self._store(known, changed, moved, gone, away, copies, odd, here, today)
 
     def _there(self, file: ArticleFile) -> bool:
-        return (self._vault / file.path).is_file()
+        path = self._vault / file.path
+        return path.is_file() or files.placeholder(path)
 
     def _moved_out(self, row: Iterable[ArticleFile]) -> Iterator[tuple[str, Stat]]:
         """(path, stat) of articles that people moved out of the folder of knowledge."""
@@ -121,7 +117,7 @@ class VaultWatch:
         for where, folders, names in os.walk(root):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
             for name in sorted(names):
-                if not name.endswith(".md") or name.startswith(".") or CONFLICT.search(name):
+                if not name.endswith(".md") or name.startswith(".") or copy_of(name):
                     continue
                 path = Path(where) / name
                 relative = path.relative_to(self._vault).as_posix()
@@ -148,7 +144,8 @@ class VaultWatch:
                 continue
             if file is None and not name.startswith(f"{self._knowledge}/") and b"uid" not in note[:_MATTER_MAX]:
                 continue
-            fresh[name] = (at, read_matter(note), note)
+            # Two sides of a conflict are nobody's edit: left alone like broken front matter, until it is resolved.
+            fresh[name] = (at, None if merging(note) else read_matter(note), note)
         return fresh
 
     def _homes(
@@ -189,7 +186,7 @@ class VaultWatch:
                 at, values, note = fresh[first]
             else:
                 note = files.inside(self._vault, first).read_bytes()
-                at, values = here[first], read_matter(note)
+                at, values = here[first], None if merging(note) else read_matter(note)
             if values is not None:
                 moved[uid] = (first, at, values, note)
         return moved, strangers
@@ -298,6 +295,17 @@ def _status(values: dict[str, object]) -> Status | None:
     return _STATUSES.get(said.strip().casefold())
 
 
+def _one(value: str | list[str]) -> str | None:
+    """A value of which there is one, also where the vault's type for it makes a list of it; None of several."""
+    if isinstance(value, str):
+        return value
+    return value[0] if len(value) == 1 else None if value else ""
+
+
+def _many(value: str | list[str]) -> list[str]:
+    return value if isinstance(value, list) else [value] if value else []
+
+
 def _copies(found: dict[str, tuple[Stat, str]]) -> tuple[str, ...]:
     return tuple(sorted(path for path, (_, uid) in found.items() if _UID.fullmatch(uid)))
 
@@ -311,16 +319,15 @@ def edits_in(
     """
     changed: dict[str, object] = {}
     for field in ("title", "retract_reason", "replaced_by"):
-        now = comparable(values.get(field))
-        if field in values and now != written.fields.get(field, "") and isinstance(now, str):
+        now = _one(comparable(values.get(field)))
+        if field in values and now is not None and now != _one(written.fields.get(field, "")):
             changed[field] = now or None
     for field in ("aliases", "tags", "projects"):
-        now = comparable(values.get(field))
-        row = [now] if isinstance(now, str) and now else now if isinstance(now, list) else []
-        if row != written.fields.get(field, []):
+        row = _many(comparable(values.get(field)))
+        if row != _many(written.fields.get(field, [])):
             changed[field] = tuple(row)
     status = _status(values)
-    if status and status != written.fields.get("status"):
+    if status and status != _one(written.fields.get("status", "")):
         changed["status"] = status
         since = old.retracted_on if old.status == "retracted" else None
         changed["retracted_on"] = since or today if status == "retracted" else None

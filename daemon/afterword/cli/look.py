@@ -197,7 +197,7 @@ def show(session: str, *, everything: bool, as_json: bool, config: Config) -> No
         )
     )
     for key, day in found.sections:
-        say(f"written up in {config.settings.vault.daily}/{day}.md ({key})")
+        say(f"written up in {config.days.name(day)} ({key})")
     for item in found.items:
         if not everything and (
             item.abandoned or item.inherited or item.kind.word in ("output", "thinking", "read", "meta")

@@ -29,7 +29,7 @@ from afterword.cli.output import (
     say_json,
 )
 from afterword.cli.remote import by_daemon
-from afterword.domain.errors import Exit, NotSetUp
+from afterword.domain.errors import Exit, NotSetUp, UserError
 from afterword.domain.settings import duration_us
 from afterword.store.ledger.views import counts
 
@@ -163,7 +163,11 @@ def _with_vault(config: Config, *, quiet: bool) -> Config:
     if config.vault is not None:
         return config
     plan = setup.plan(setup.default_vault(config.places.home))
-    setup.apply(plan, config.places, machine_name(config))
+    if not (plan.fresh or plan.exists):
+        raise UserError(
+            f"{plan.vault} holds somebody's notes", "run `afterword init VAULT` with that folder or another one"
+        )
+    setup.apply(plan, config.places, setup.machine(config.places, machine_name(config)), config)
     if not quiet and not plan.exists:
         note(f"Made the vault {plan.vault}; days are counted in {plan.zone}.")
     return load(config.places.config_file)

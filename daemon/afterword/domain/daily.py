@@ -6,7 +6,7 @@ leaves a word of ours rather than take one of theirs.
 
 import datetime as dt
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import StrEnum
 from typing import Final, TypeAlias
 
@@ -155,6 +155,33 @@ def spans(note: bytes) -> list[Span]:
             end = min([after, *(at for at in headings if at > found.start)])
             result.append(Span(found.key, found.rev, begin, end, closed=False))
     return result
+
+
+def without_doubles(note: bytes, untouched: Callable[[SegmentKey, bytes], bool]) -> bytes:
+    """The note without the sections that stand in it a second time, as merging two copies leaves them.
+
+    Of two that are alike, byte for byte, the first stays; of others goes what is `untouched` since we wrote it (asked
+    with `\\n` at line ends). Of what stands around them only an empty line goes.
+    """
+    rows = [(span, note[span.start : span.end].replace(b"\r\n", b"\n")) for span in spans(note) if span.closed]
+    texts: dict[tuple[SegmentKey, int], set[bytes]] = {}
+    for span, block in rows:
+        texts.setdefault((span.key, span.rev), set()).add(block)
+    seen: set[bytes] = set()
+    drop: list[tuple[int, int]] = []
+    for span, block in rows:
+        if block in seen or (len(texts[span.key, span.rev]) > 1 and untouched(span.key, block)):
+            above = _EMPTY_ABOVE.search(note[: span.start])
+            after = _LINE_END.match(note, span.end)
+            drop.append((above.start(1) if above else span.start, after.end() if after else span.end))
+        seen.add(block)
+    for start, end in reversed(drop):
+        note = note[:start] + note[end:]
+    return note
+
+
+_EMPTY_ABOVE = re.compile(rb"\n(\r?\n)\Z")
+_LINE_END = re.compile(rb"\r?\n")
 
 
 def half_written(note: bytes, offset: int, planned: bytes) -> Remains:

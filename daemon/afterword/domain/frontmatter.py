@@ -46,6 +46,26 @@ def emit(pairs: Iterable[tuple[str, Value]]) -> str:
     return f"---\n{''.join(lines.values())}---\n"
 
 
+def coerced(value: Value, kind: str) -> Value:
+    """A value as a property of an Obsidian type of this name shows it without complaint, where that loses nothing."""
+    scalar = isinstance(value, str | int | float | Decimal | dt.date) and not isinstance(value, bool)
+    if kind in ("multitext", "tags", "aliases") and scalar:
+        return [_text(value)]
+    if kind == "text":
+        if not scalar and isinstance(value, Sequence) and len(value) == 1:
+            return value[0]
+        return _text(value) if scalar else value
+    if kind == "datetime" and isinstance(value, dt.date) and not isinstance(value, dt.datetime):
+        return f"{value.isoformat()}T00:00:00"
+    return value
+
+
+def _text(value: Value) -> str:
+    if isinstance(value, str):
+        return value  # a word stays one
+    return value.isoformat() if isinstance(value, dt.date) else str(value)
+
+
 def _value(value: Value) -> str:
     if isinstance(value, str):
         return value if isinstance(value, Word) else quoted(value)

@@ -4,8 +4,8 @@ Only texts are compared, part by part: a point of ours that is gone, a point tha
 later revision of the section too, and without the note.
 """
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final, TypeAlias
 
 import msgspec
 
@@ -21,34 +21,88 @@ _ELLIPSIS: Final = "…"
 
 
 class SectionEdits(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Part → texts of ours a person took out, and texts they wrote. `rev` is the revision it was read off."""
+    """Part → texts of ours a person took out, and texts they wrote; the actions they ticked.
+
+    `rev` is the revision it was read off.
+    """
 
     rev: int
     removed: dict[str, tuple[str, ...]] = {}
     added: dict[str, tuple[str, ...]] = {}
+    done: tuple[str, ...] = ()
 
     @property
     def empty(self) -> bool:
-        return not self.removed and not self.added
+        return not self.removed and not self.added and not self.done
 
 
-def edits_of(now: Parsed, ours: Texts, rev: int, old: SectionEdits, *, whole: bool) -> SectionEdits:
-    """The edits that a section shows; those read off an earlier revision stay.
+Told: TypeAlias = Callable[[str, str], bool]
+"""Whether a revision of a section said a text in a part, when it was written."""
 
-    `ours` are the texts as they were written. Unless the section is `whole` (it may be cut short), nothing counts as
-    taken out.
+
+class Standing(msgspec.Struct, frozen=True):
+    """A revision of a section as it stands in a note. `closed` tells that its end is there.
+
+    `told` is None where it is not known any more what was written.
     """
-    before = old if old.rev < rev else SectionEdits(rev)
-    removed = {part: list(row) for part, row in before.removed.items()}
-    added = {part: list(row) for part, row in before.added.items()}
+
+    rev: int
+    parsed: Parsed
+    closed: bool
+    told: Told | None
+
+
+def edits_of(
+    standing: Sequence[Standing], ours: Texts, rev: int, old: SectionEdits, earlier: Iterable[int]
+) -> SectionEdits:
+    """The edits that the revisions of a section in a note show together; `rev` is the newest and says `ours`.
+
+    A later revision says only what those before it do not, so all of them are looked at. What was read off one that
+    is not there any more stays: `earlier` are the revisions before `rev` that were written. A text counts as taken out
+    only where it is known to have stood.
+    """
+    newest = next(each for each in standing if each.rev == rev)
+    seen = [each for each in standing if each is newest or each.told is not None]
+    whole = all(each.closed and not each.parsed.shortened for each in seen)
+    # What an earlier version wrote stands here, too, and says nothing of itself.
+    written = {*earlier, *(each.rev for each in standing), old.rev} - {0}
+    all_here = all(n in {each.rev for each in seen} for n in written if n < rev)
+    fresh = all_here if newest.told else old.rev == rev
+    removed = {} if fresh else {part: list(row) for part, row in old.removed.items()}
+    added = {} if fresh else {part: list(row) for part, row in old.added.items()}
+    done: list[str] = [] if fresh else list(old.done)
     for part in (CONTEXT, *_FIELDS):
-        mine, theirs = _row(ours, part), _row(now.texts, part)
-        if whole and not now.shortened:
-            removed.setdefault(part, []).extend(text for text in mine if text not in theirs)
-        new = [text for text in theirs if text not in mine and not (now.shortened and _cut_of(text, mine))]
-        added.setdefault(part, []).extend(new)
-    added.setdefault(EXTRA_PART, []).extend(text for line in now.extra if (text := _sentence(line)))
-    return SectionEdits(rev, _kept(removed), _kept(added))
+        mine = _row(ours, part)
+        theirs = {text for each in seen for text in _row(each.parsed.texts, part)}
+        gone = [text for text in mine if text not in theirs and (_stood(part, text, seen) or _gone(part, text, old))]
+        sure = gone if whole else [text for text in gone if _gone(part, text, old)]
+        removed[part] = [text for text in removed.get(part, []) if text not in theirs] + sure
+        for each in seen:
+            added.setdefault(part, []).extend(_written(each, part, mine))
+    for each in seen:
+        added.setdefault(EXTRA_PART, []).extend(text for line in each.parsed.extra if (text := _sentence(line)))
+        done += [each.parsed.texts.actions[n] for n in each.parsed.done]
+    return SectionEdits(rev, _kept(removed), _kept(added), tuple(dict.fromkeys(done)))
+
+
+def _stood(part: str, text: str, seen: Sequence[Standing]) -> bool:
+    """Whether it is known that a text was written into one of these."""
+    return any(not each.parsed.goes_on if each.told is None else each.told(part, text) for each in seen)
+
+
+def _gone(part: str, text: str, old: SectionEdits) -> bool:
+    return text in old.removed.get(part, ())
+
+
+def _written(each: Standing, part: str, mine: tuple[str, ...]) -> list[str]:
+    """The texts in a part that a person wrote there."""
+    return [
+        text
+        for text in _row(each.parsed.texts, part)
+        if text not in mine
+        and not (each.told and each.told(part, text))
+        and not (each.parsed.shortened and (each.told is not None or _cut_of(text, mine)) and text.endswith(_ELLIPSIS))
+    ]
 
 
 def laid_over(digest: Digest, edits: SectionEdits) -> tuple[Digest, tuple[str, ...]]:

@@ -2,7 +2,7 @@
 
 import bisect
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Final
 
 import msgspec
@@ -27,7 +27,10 @@ _LABEL = re.compile(r" {0,3}\*\*(.+?)(?::\*\*|\*\*:)[ \t]*")
 _POINT = re.compile(r" {0,3}[-*+](?:[ \t]+|$)(.*)")
 _TASK = re.compile(r"\[(.)\](?:[ \t]+|$)(.*)")
 _BLOCK_ID = re.compile(r"(?:^|[ \t]+)\^s-[0-9a-f]{12}(?:-r[0-9]+)?(?=[ \t]|$)")
-_OUR_LINE = re.compile(r" {0,3}(?:%%[ \t]*/?afterword\b|###[ \t]+Session\b|replaces \[\[#\^s-)")
+_OUR_LINE = re.compile(r" {0,3}(?:%%[ \t]*/?afterword\b|###[ \t]+Session\b)")
+_REPLACES = re.compile(r" {0,3}(?:_Goes on from |%%[ \t]*|)(?:replaces )?\[\[#\^s-[0-9a-f]{12}.*")
+_BEFORE = re.compile(r" {0,3}_Continued from \[\[[^\]]*#\^s-[0-9a-f]{12}[^\]]*\]\]\._")
+_LINK = re.compile(r"\[\[[^\[\]|#^]*#\^s-[0-9a-f]{12}(?:-r\d+)?\|[0-9: -]+\]\]")
 _SHORTENED = re.compile(r"_Shortened: `afterword show s-[0-9a-f]{12}` has the rest\._")
 
 
@@ -44,7 +47,8 @@ class Texts(msgspec.Struct, frozen=True):
 class Section(msgspec.Struct, frozen=True):
     """A section to write. `time` is the vault's local start of the segment, `HH:MM`; the rest of its line are slugs.
 
-    `replaces` is the revision of the same key that this one replaces: None is the one before, 0 none.
+    `replaces` is the revision of the same key that this one replaces: None is the one before, 0 none. Those of
+    `texts.actions` that are in `done` are ticked. `before` is a link to the section its session went on from.
     """
 
     key: SegmentKey
@@ -55,19 +59,23 @@ class Section(msgspec.Struct, frozen=True):
     time: str
     texts: Texts
     replaces: int | None = None
+    done: tuple[str, ...] = ()
+    before: str = ""
 
 
 class Parsed(msgspec.Struct, frozen=True):
     """A section as it stands in a note, perhaps after a person's edits.
 
     `done` are the places in `texts.actions` that are ticked. `extra` are the lines a person added outside the parts,
-    as Markdown. `shortened` tells that the section says less than the ledger.
+    as Markdown. `shortened` tells that the section says less than the ledger, `goes_on` that it says only what an
+    earlier revision of it does not.
     """
 
     texts: Texts
     done: tuple[int, ...] = ()
     extra: tuple[str, ...] = ()
     shortened: bool = False
+    goes_on: bool = False
 
 
 def texts_of(digest: Digest) -> Texts:
@@ -90,7 +98,7 @@ def render(section: Section, max_bytes: int | None = None) -> str:
     """The block from `### Session (…)` to the end marker and a newline.
 
     Over `max_bytes` (UTF-8) very long texts are cut, then every part keeps only its first points, then all texts are
-    cut, and a line says so. A bare section of some 250 bytes stays even when that is still too much.
+    cut, and a line says so. A bare section of some 350 bytes stays even when that is still too much.
 
     Raises:
         ValueError: a field would break the markers.
@@ -114,6 +122,20 @@ def withdrawn_line(key: SegmentKey, by: SegmentKey) -> str:
     return f"%% afterword {key} withdrawn {by} %%\n"
 
 
+def link(note: str, name: str, shown: str) -> str | None:
+    """A wikilink to the block of a section, `name` as `ref` gives it; None where the note's path cannot stand in one.
+
+    `note` is the path without `.md`, empty for the same note; `shown` is a day and a time.
+    """
+    made = f"[[{note}#^{name}|{shown}]]"
+    return made if _LINK.fullmatch(made) else None
+
+
+def goes_on_line(key: SegmentKey, by: SegmentKey, time: str, to: str) -> str:
+    """The line that leads from a section to the one in another note with which its session went on."""
+    return f"%% afterword-link {key} {by} %%\n_The session of {time} went on: {to}._\n"
+
+
 def forgotten_line(key: SegmentKey) -> str:
     """The line that `forget` leaves in a section's place."""
     return f"%% afterword {key} forgotten %%\n"
@@ -129,7 +151,7 @@ def parse_section(block: bytes) -> Parsed:
     parts: dict[str, list[str]] = {field: [] for field, _ in PARTS}
     done: list[int] = []
     extra: list[str] = []
-    shortened = False
+    shortened = goes_on = False
     fields = {label.casefold(): field for field, label in PARTS}
     here: str | None = None
     open_context = False
@@ -144,6 +166,11 @@ def parse_section(block: bytes) -> Parsed:
             context, open_context, here = [began[1]], True, None
         elif _SHORTENED.fullmatch(line):
             shortened, open_context = True, False
+        elif context is None and _BEFORE.fullmatch(line):
+            pass
+        elif context is None and _REPLACES.fullmatch(line):
+            # Older versions wrote the whole section again.
+            goes_on = line.lstrip().startswith("_Goes on from ")
         elif _OUR_LINE.match(line):
             open_context = False
         elif label and (field := fields.get(label[1].casefold())):
@@ -170,6 +197,7 @@ def parse_section(block: bytes) -> Parsed:
         tuple(done),
         tuple(extra),
         shortened,
+        goes_on,
     )
 
 
@@ -177,6 +205,8 @@ def _check(section: Section) -> None:
     slugs = (section.harness, section.project, section.origin)
     if not _KEY.fullmatch(section.key) or section.rev < 1 or not all(_SLUG.fullmatch(slug) for slug in slugs):
         raise ValueError(f"not the fields of a section marker: {section.key!r}, {section.rev}, {slugs!r}")
+    if section.before and not _LINK.fullmatch(section.before):
+        raise ValueError(f"not a link to a section: {section.before!r}")
     if not _TIME.fullmatch(section.time):
         raise ValueError(f"not a time of day: {section.time!r}")
 
@@ -189,21 +219,28 @@ def _block(section: Section, texts: Texts, *, shortened: bool) -> str:
         f"%% afterword {name} {section.harness} {section.project} {section.origin} %%",
     ]
     if replaces:
-        lines.append(f"replaces [[#^{ref(section.key, replaces)}]]")
+        old = ref(section.key, replaces)
+        said = f"_Goes on from [[#^{old}|the section above]]; where they differ, this one holds._"
+        lines.append(f"{said} %% replaces [[#^{old}]] %%")
+    elif section.before:
+        lines.append(f"_Continued from {section.before}._")
     context = prose(texts.context)
+    done = set(map(prose, section.done))
     lines += ["", f"**Context:** {context} ^{name}" if context else f"**Context:** ^{name}", ""]
     for field, label in PARTS:
         points = [safe for text in getattr(texts, field) if (safe := prose(text))]
         if points:
-            lines += [f"**{label}:**", *(_line(field, safe) for safe in points), ""]
+            lines += [f"**{label}:**", *(_line(field, safe, done) for safe in points), ""]
     if shortened:
         lines += [f"_Shortened: `afterword show {section.key}` has the rest._", ""]
     lines += [f"%% /afterword {name} %%", ""]
     return "\n".join(lines)
 
 
-def _line(field: str, safe: SafeMd) -> str:
-    return f"- [ ] {safe}" if field == "actions" else f"- {safe}"
+def _line(field: str, safe: SafeMd, done: Container[str]) -> str:
+    if field != "actions":
+        return f"- {safe}"
+    return f"- [x] {safe}" if safe in done else f"- [ ] {safe}"
 
 
 def _shapes(texts: Texts) -> Iterator[tuple[int, int]]:

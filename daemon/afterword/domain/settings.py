@@ -60,6 +60,8 @@ class Vault(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The vault's folder; written by `init`."""
     daily: str = "daily"
     """The folder of the daily notes in it."""
+    daily_format: str = "YYYY-MM-DD"
+    """What a daily note is called, as in Obsidian's settings; may have folders: YYYY/MM/YYYY-MM-DD."""
     knowledge: str = "knowledge"
     """The folder of the articles in it."""
     day_starts_at: str = "00:00"

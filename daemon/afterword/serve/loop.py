@@ -24,6 +24,10 @@ _RESTS = 5
 """At most a fifth of the time goes into one file that changes all the time."""
 _RETRY_S = 2.0
 """After how long a file that could not be read is tried once more; then it is the next look's."""
+_SAVED_S = 2.0
+"""How long after somebody saved a note it is looked at: editors save while one types."""
+_TYPING_S = 5.0
+"""After how long it is looked again whether a person has done with the note that something is to be written into."""
 _SLICE_S = 0.1
 _BACK_OFF_MAX_S = 300.0
 
@@ -58,6 +62,9 @@ class Daemon:
         self._due_again = 0.0
         """In how long the path just handled is to be looked at a second time; 0 when it is not."""
         self._loaded = threading.Event()
+        self._vault_folders: frozenset[Path] = frozenset()
+        self._vault_due = float("inf")
+        """When the vault is looked at because somebody saved a note in it."""
         self._answered = threading.Event()
         """Set by another thread: a model answered."""
         self._model_waits = ""
@@ -108,6 +115,10 @@ class Daemon:
                 if self._look_soon:
                     # Under a storm of new files the looks take at most a part of the time.
                     next_sweep = min(next_sweep, max(now, self._looked + 5 * self._look_took))
+                if now >= self._vault_due:
+                    self._vault_due = float("inf")
+                    self._guard(self._tend)
+                    next_write_up = 0.0
                 if now >= next_sweep:
                     self._look_soon = False
                     self._guard(self._sweep)
@@ -120,7 +131,7 @@ class Daemon:
                     next_write_up = time.monotonic() + self._due_in()
                     self._indexing = True
                 else:
-                    times = [next_sweep, next_write_up, self._next_compile, now + self._desk.pause_s]
+                    times = [next_sweep, next_write_up, self._vault_due, self._next_compile, now + self._desk.pause_s]
                     wait = max(0.0, min([*times, *self._trailing.values()]) - now)
                     # Whatever happens in a store comes before the next days and the next slice of the index.
                     if self._events(self._watcher.take(0.0 if self._indexing or self._days_left else wait)):
@@ -147,10 +158,11 @@ class Daemon:
 
     def _due_in(self) -> float:
         due_us = self._program.flush.next_due_us()
+        latest = _TYPING_S if self._program.notes and self._program.notes.waiting else self._sweep_s
         if due_us is None:
-            return self._sweep_s
+            return latest
         soonest = 0.05 if not self._failures else self._pause() / 4
-        return min(self._sweep_s, max(soonest, (due_us - self._program.clock()) / 1e6))
+        return min(latest, max(soonest, (due_us - self._program.clock()) / 1e6))
 
     def _events(self, paths: list[Path]) -> bool:
         """Read files that changed: the first event of a file at once, further ones within 300 ms in one pass. What
@@ -181,6 +193,11 @@ class Daemon:
 
     def _read(self, path: Path) -> bool:
         self._due_again = 0.0
+        if path.parent in self._vault_folders:
+            # A hint to look, and to read only: what is to be written waits until the note rests.
+            if not path.name.startswith("."):
+                self._vault_due = min(self._vault_due, time.monotonic() + _SAVED_S)
+            return False
         found = self._program.capture.belongs(path)
         if found is None:
             # A new file, or a folder made just now that may hold files whose events came before it was watched:
@@ -202,7 +219,9 @@ class Daemon:
     def _sweep(self) -> bool:
         done = self._program.ingest(thorough=False, stop=self._asked)
         # What came between the look and the watching of a folder made no event.
-        self._look_soon |= self._watcher.arm(self._program.capture.views, [self._desk.spool])
+        self._vault_folders = frozenset(self._program.vault_folders())
+        beside = [self._desk.spool, *self._vault_folders]
+        self._look_soon |= self._watcher.arm(self._program.capture.views, beside)
         self._tend()
         self._program.note_watching({str(root): mode for root, mode in self._watcher.modes.items()})
         return done.new_items > 0
@@ -243,7 +262,7 @@ class Daemon:
         self._watcher.wake()
 
     def _write_up(self) -> bool:
-        made, appended = self._program.write_up(stop=self._asked)
+        made, appended = self._program.write_up(patient=True, stop=self._asked)
         if made or appended:
             self._on_event(f"{appended} {'section' if appended == 1 else 'sections'} written")
         return appended > 0

@@ -13,6 +13,8 @@ import msgspec
 
 from afterword.domain.article_note import Wanted, Written, only_ours, splice, whole, written_of
 from afterword.domain.articles import Current
+from afterword.domain.conflicts import merging
+from afterword.domain.day_names import DayNames
 from afterword.domain.ids import ArticleUid, SegmentKey
 from afterword.redact.exits import leave
 from afterword.redact.redactor import Redactor
@@ -22,7 +24,7 @@ from afterword.store.ledger import article_files, articles
 from afterword.store.ledger.article_files import UNSEEN, ArticleFile, Planned, Stat
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.matter import read_matter
-from afterword.store.notes import read_card
+from afterword.store.vault_card import may_write, read_card
 
 FOLDERS = {"concept": "concepts", "connection": "connections"}
 _SHOWN = frozenset({"active", "stale", "draft", "retracted"})
@@ -43,9 +45,9 @@ class Change(msgspec.Struct, frozen=True):
 class ArticleNotes:
     """The one writer of articles in a vault."""
 
-    def __init__(self, vault: Path, daily: str, knowledge: str, ledger: Ledger, redactor: Redactor) -> None:
+    def __init__(self, vault: Path, days: DayNames, knowledge: str, ledger: Ledger, redactor: Redactor) -> None:
         self._vault = vault
-        self._daily = daily
+        self._days = days
         self._knowledge = knowledge
         self._ledger = ledger
         self._redactor = redactor
@@ -61,7 +63,7 @@ class ArticleNotes:
         or for which `quiet` says that somebody is at work on them, are left alone.
         """
         self.problems.clear()
-        if read_card(self._vault) is None:
+        if not may_write(self._vault, self._ledger):
             return 0
         self.recover()
         current = articles.current(self._ledger)
@@ -75,7 +77,7 @@ class ArticleNotes:
     def recover(self) -> None:
         """Confirm or forget what a kill left planned, and take away what it left half made."""
         open_plans = [file for file in article_files.every(self._ledger).values() if file.plan]
-        if read_card(self._vault) is None:
+        if not may_write(self._vault, self._ledger):
             return
         for folder in ("", *(f"/{name}" for name in FOLDERS.values())):
             files.sweep_temporaries(files.inside(self._vault, self._knowledge + folder))
@@ -106,10 +108,11 @@ class ArticleNotes:
         row = [each for each in current if each.article.status in _SHOWN]
         paths = self.places(row, known)
         targets = self.targets(row, paths)
+        types = property_types(self._vault)
         found = []
         for each in row:
             sources = self._sources(each)
-            want = wanted(each, sources, targets, self._out)
+            want = wanted(each, sources, targets, self._out, types)
             made = _digest(msgspec.json.encode((want.parts, [(key, str(value)) for key, value in want.front])))
             try:
                 change = self._change(each, paths[each.uid], known.get(each.uid), want, made, quiet)
@@ -161,6 +164,8 @@ class ArticleNotes:
             return None  # a person's link to a place outside the vault
         path = files.inside(self._vault, name)
         theirs = frozenset(each.edits.bodies)
+        if files.placeholder(path):
+            return None
         if file is None and not path.exists():
             return Change(each, name, None, whole(want), made, written_of(want, theirs))
         if each.edits.locked or (file and file.state) or not path.is_file():
@@ -171,7 +176,7 @@ class ArticleNotes:
             return None
         old = path.read_bytes()
         values = read_matter(old)
-        if values is None:
+        if values is None or merging(old):
             return None
         done = splice(old, values, want, file.written if file else Written(), theirs)
         return Change(each, name, old, done.note, made, done.written)
@@ -250,13 +255,28 @@ class ArticleNotes:
 
     def _sources(self, each: Current) -> dict[SegmentKey, Source]:
         found = articles.cited(self._ledger, each.article.sections)
-        return {key: source_of(day, at, key, rev, path, self._daily) for key, (day, at, rev, path) in found.items()}
+        return {key: source_of(day, at, key, rev, path, self._days) for key, (day, at, rev, path) in found.items()}
 
     def _save(self, file: ArticleFile, **changed: str | Stat | Written) -> None:
         article_files.save(self._ledger, self._redactor, msgspec.structs.replace(file, **changed))
 
     def _out(self, text: str) -> str:
         return leave("article", text, self._redactor)
+
+
+def property_types(vault: Path) -> dict[str, str]:
+    """The types that the vault's `types.json` gives to properties; none where it cannot be read."""
+    card = read_card(vault)
+    try:
+        return msgspec.json.decode(
+            (vault / (card.config if card else "") / "types.json").read_bytes(), type=_Types
+        ).types
+    except (OSError, msgspec.MsgspecError):
+        return {}
+
+
+class _Types(msgspec.Struct, frozen=True):
+    types: dict[str, str]
 
 
 def _digest(data: bytes) -> str:

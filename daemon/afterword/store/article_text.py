@@ -7,8 +7,9 @@ import msgspec
 
 from afterword.domain.article_note import EVIDENCE, HEAD, Wanted
 from afterword.domain.articles import Article, Claim, Current, Edits
+from afterword.domain.day_names import DayNames
 from afterword.domain.escape import label, plain, prose
-from afterword.domain.frontmatter import Value, Word
+from afterword.domain.frontmatter import Value, Word, coerced
 from afterword.domain.ids import ArticleUid, SegmentKey
 from afterword.domain.sections import ref
 
@@ -37,8 +38,10 @@ Out = Callable[[str], str]
 """A text's last way through the redactor."""
 
 
-def wanted(current: Current, sources: Sources, targets: Targets, out: Out) -> Wanted:
-    """The note of an article."""
+def wanted(
+    current: Current, sources: Sources, targets: Targets, out: Out, types: Mapping[str, str] | None = None
+) -> Wanted:
+    """The note of an article. `types` are the types the vault gives to properties, where they are known."""
     article, edits = current.article, current.edits
     parts = {
         HEAD: _head(article, out),
@@ -55,7 +58,9 @@ def wanted(current: Current, sources: Sources, targets: Targets, out: Out) -> Wa
     new = _evidence(article, edits)
     if new:
         parts[EVIDENCE] = _section(EVIDENCE, [_line(claim, sources, out) for claim in new])
-    return Wanted(tuple(_front(current, sources, targets, out)), parts)
+    front = _front(current, sources, targets, out)
+    kinds = {key: kind for key, kind in (types or {}).items() if key != "uid"}  # by which a note is known
+    return Wanted(tuple((key, coerced(value, kinds.get(key, ""))) for key, value in front), parts)
 
 
 def _head(article: Article, out: Out) -> str:
@@ -134,7 +139,7 @@ def _front(current: Current, sources: Sources, targets: Targets, out: Out) -> li
             rows.append(("retract_reason", plain(out(article.retract_reason))))
     if article.replaced_by:
         rows.append(("replaced_by", plain(out(article.replaced_by))))
-    rows += [("use_count", 0), ("engine", Word(article.engine))]
+    rows += [("use_count", 0), ("engine", Word(article.engine)), ("cssclasses", [Word("memory-article")])]
     if edits.bodies:
         rows.append(("edited", True))
     return rows
@@ -158,6 +163,6 @@ def _day(text: str) -> Value:
         return text
 
 
-def source_of(day: str, time: str, key: SegmentKey, rev: int, path: str, daily: str) -> Source:
+def source_of(day: str, time: str, key: SegmentKey, rev: int, path: str, days: DayNames) -> Source:
     """The source a section is, in the note it stands in or would stand in."""
-    return Source((path or f"{daily}/{day}.md").removesuffix(".md"), ref(key, rev), f"{day} {time}")
+    return Source((path or days.name(day)).removesuffix(".md"), ref(key, rev), f"{day} {time}")

@@ -69,14 +69,28 @@ def create(path: Path, data: bytes, mode: int = 0o600) -> bool:
 
 
 def swap(path: Path, old: bytes, new: bytes) -> bool:
-    """Replace a file if it still holds `old`; False when somebody changed it meanwhile."""
-    before = path.stat()
-    if path.read_bytes() != old:
-        return False
-    after = path.stat()
-    if (before.st_mtime_ns, before.st_size, before.st_ino) != (after.st_mtime_ns, after.st_size, after.st_ino):
-        return False
-    replace(path, new)
+    """Replace a file if it still holds `old`; False when somebody changed it meanwhile.
+
+    The new one is on the disk before the old one is looked at, so that only the rename lies between the look and the
+    change.
+    """
+    path = path.resolve()
+    temporary = _beside(path, new, path.stat().st_mode & 0o7777)
+    try:
+        before = path.stat()
+        same = path.read_bytes() == old
+        after = path.stat()
+        if not same or (before.st_mtime_ns, before.st_size, before.st_ino) != (
+            after.st_mtime_ns,
+            after.st_size,
+            after.st_ino,
+        ):
+            return False
+        faults.hit("atomic.rename")
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    sync_folder(path.parent)
     return True
 
 
@@ -136,6 +150,20 @@ def append(path: Path, data: bytes) -> None:
         os.close(fd)
     if fresh:
         sync_folder(path.parent)
+
+
+_DATALESS = 0x40000000
+"""macOS: the name is on the disk, the bytes are in the cloud (`SF_DATALESS`)."""
+
+
+def placeholder(path: Path) -> bool:
+    """Whether a cloud's client keeps only a stand-in for this file on the disk: neither missing nor to be written."""
+    if path.with_name(f".{path.name}.icloud").exists():
+        return True
+    try:
+        return bool(getattr(path.stat(), "st_flags", 0) & _DATALESS)
+    except OSError:
+        return False
 
 
 def lies_inside(root: Path, name: str) -> bool:

@@ -134,9 +134,13 @@ def relieve_notes(vault: Path, daily: str, keys: Collection[str], theirs: Theirs
     """
     folder = files.inside(vault, daily)
     left = []
-    for path in sorted(folder.glob("*.md")) if folder.is_dir() else []:
+    # Notes may lie in folders by month, and copies of them beside them.
+    for path in sorted(folder.rglob("*.md")) if folder.is_dir() else []:
+        name = path.relative_to(folder).as_posix()
+        if any(part.startswith(".") for part in name.split("/")):
+            continue
         if not _change(path, lambda note: stub_note(note, keys, theirs)):
-            left.append(f"{daily}/{path.name}")
+            left.append(f"{daily}/{name}")
         faults.hit("forget.note")
     return left
 

@@ -16,7 +16,7 @@ from afterword.store.article_notes import ArticleNotes
 from afterword.store.article_text import Target
 from afterword.store.ledger import article_files, articles
 from afterword.store.ledger.ledger import Ledger
-from afterword.store.notes import read_card
+from afterword.store.vault_card import may_write
 
 _BEGIN: Final = b"%% afterword index %%"
 _END: Final = b"%% /afterword index %%"
@@ -35,12 +35,13 @@ class KnowledgePages:
 
     def sync(self) -> int:
         """Bring both up to date; how many files were written. Nothing is done while the vault is not there."""
-        if read_card(self._vault) is None:
+        if not may_write(self._vault, self._ledger):
             return 0
         faults.hit("build.files")
         current = articles.current(self._ledger)
         known = article_files.every(self._ledger)
-        row = [each for each in current if each.uid in known and not known[each.uid].state]
+        # One that cannot be read just now is there.
+        row = [each for each in current if each.uid in known and known[each.uid].state in ("", "odd")]
         targets = self._notes.targets(row, {uid: file.path for uid, file in known.items()})
         return self._index(row, targets) + self._log({each.uid: each.article.title for each in current})
 

@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Final
 
 from afterword.domain.daily import spans
+from afterword.domain.day_names import DayNames
 from afterword.domain.escape import prose, unescape
 from afterword.redact.exits import leave
 from afterword.redact.redactor import Redactor
 from afterword.store import faults, files
-from afterword.store.notes import read_card
+from afterword.store.day_files import day_notes
+from afterword.store.vault_card import read_card
 
 _POINT: Final = re.compile(
     rb"( {0,3}(?:[-*+][ \t]+(?:\[.\][ \t]+)?|\*\*Context(?::\*\*|\*\*:)[ \t]*))(.*?)"
@@ -23,7 +25,7 @@ _POINT: Final = re.compile(
 _ENTRY: Final = re.compile(rb"(- (?:created|updated|added to): )(.*)( \(a-[0-9a-f]{12}\)\r?)")
 
 
-def mask_vault(vault: Path, daily: str, knowledge: str, redactor: Redactor) -> list[str]:
+def mask_vault(vault: Path, days: DayNames, knowledge: str, redactor: Redactor) -> list[str]:
     """Mask what the rules find in our own lines of daily notes and the build log.
 
     Returns:
@@ -33,10 +35,9 @@ def mask_vault(vault: Path, daily: str, knowledge: str, redactor: Redactor) -> l
     if read_card(vault) is None:
         return []
     changed = []
-    folder = files.inside(vault, daily)
-    for path in sorted(folder.glob("*.md")) if folder.is_dir() else []:
+    for name, path in day_notes(vault, days):
         if _mask(path, lambda note: mask_note(note, lambda text: leave("daily-note", text, redactor))):
-            changed.append(f"{daily}/{path.name}")
+            changed.append(name)
             faults.hit("rescrub.note")
     log = files.inside(vault, f"{knowledge}/log.md")
     if log.is_file() and _mask(log, lambda note: mask_log(note, lambda text: leave("article", text, redactor))):

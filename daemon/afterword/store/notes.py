@@ -6,98 +6,80 @@ any more comes back; text a person wrote is never changed.
 """
 
 import contextlib
-import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeAlias
 
 import msgspec
 
-from afterword.domain.daily import CAP_BYTES, HalfWritten, Mark, Written, append_text, find_markers, half_written
+from afterword.domain.conflicts import merging
+from afterword.domain.daily import (
+    HalfWritten,
+    Written,
+    append_text,
+    half_written,
+    without_doubles,
+)
+from afterword.domain.day_names import DayNames
 from afterword.domain.errors import UserError
 from afterword.domain.ids import SegmentKey
-from afterword.domain.sections import PARTS, Section, Texts, ref, render, texts_of, withdrawn_line
-from afterword.redact.exits import leave
+from afterword.domain.sections import (
+    goes_on_line,
+    link,
+    ref,
+    texts_of,
+)
 from afterword.redact.redactor import Redactor
 from afterword.store import files
-from afterword.store.ledger import segments
+from afterword.store.day_files import day_notes
+from afterword.store.ledger import articles, neighbours, segments, told
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.ledger.registers import Register
 from afterword.store.ledger.segments import SectionRecord
+from afterword.store.section_text import SectionText, block_of, keys_in, shared
+from afterword.store.vault_card import may_write
 
-_DAY_NOTE = re.compile(r"\d{4}-\d{2}-\d{2}\.md")
-_ROOM_MIN_BYTES = 700
+_TYPING_S = 5.0
+"""Editors save while one types, every two seconds: an append waits for so long a pause."""
+_REST_S = 60.0
+"""Whatever changes more than the end of a note waits for so long a one."""
 
-
-class VaultCard(msgspec.Struct, frozen=True):
-    """`.afterword/vault.json`: what makes a folder our vault."""
-
-    version: int
-    id: str
-    zone: list[tuple[str, str]]
-    writer: str
-
-
-CARD = ".afterword/vault.json"
-
-
-def read_card(vault: Path) -> VaultCard | None:
-    """The vault's card; None when the folder is no vault of ours, is not there now, or its card cannot be read.
-
-    Capture must go on whatever a vault is like; `card_problem` says what is wrong with it.
-    """
-    try:
-        return msgspec.json.decode((vault / CARD).read_bytes(), type=VaultCard)
-    except (OSError, msgspec.MsgspecError):
-        return None
-
-
-def card_problem(vault: Path) -> tuple[str, str]:
-    """(what keeps this folder from being written, what to do); empty when nothing does."""
-    path = vault / CARD
-    try:
-        msgspec.json.decode(path.read_bytes(), type=VaultCard)
-    except FileNotFoundError:
-        return (
-            f"{vault} is not there, or is no vault",
-            "mount it; if it was moved, run `afterword init` with its new place",
-        )
-    except NotADirectoryError:
-        return f"{vault} is not a folder", "move away what is there, and put the vault back"
-    except PermissionError:
-        return f"{path} may not be read", "allow this program to read and write the vault"
-    except (OSError, msgspec.MsgspecError) as err:
-        return f"{path} cannot be read: {err}", "correct it or put it back from a backup"
-    return "", ""
+Busy: TypeAlias = Callable[[Path, float], bool]
+"""Whether somebody saved a note within the last so many seconds."""
 
 
 class DailyNotes:
     """The one writer of daily notes in a vault."""
 
-    def __init__(self, vault: Path, folder: str, ledger: Ledger, redactor: Redactor) -> None:
+    def __init__(self, vault: Path, days: DayNames, ledger: Ledger, redactor: Redactor) -> None:
         self._vault = vault
-        self._folder = folder
+        self._days = days
         self._ledger = ledger
-        self._redactor = redactor
+        self._text = SectionText(days, ledger, redactor)
         self.problems: dict[str, str] = {}
         """Note → why it could not be written at the last `sync`."""
+        self.waiting = False
+        """Whether the last `sync` left a note to a person who is at work on it."""
 
     def sync(
         self,
         on_progress: Callable[[int, int], None] = lambda _done, _all: None,
         stop: Callable[[], bool] = lambda: False,
+        busy: Busy = lambda _path, _rest_s: False,
     ) -> int:
         """Finish what a kill left, bring back what vanished, append what is new.
+
+        A note is left for later while `busy` says that somebody saved it within the last so many seconds.
 
         Returns:
             How many sections were appended. Nothing is done while the vault is not there; notes that could not be
             written are in `problems`.
         """
         self.problems.clear()
-        if read_card(self._vault) is None:
+        self.waiting = False
+        if not may_write(self._vault, self._ledger) or not self.recover():
             return 0
-        if not self.recover():
-            return 0
-        self._look()
+        self._look(busy)
         todo = segments.unplaced(self._ledger)
         if not todo:
             return 0
@@ -108,12 +90,17 @@ class DailyNotes:
                 break
             on_progress(done, len(todo))
             try:
-                appended += self._append(register, record, present)
+                appended += self._append(register, record, present, busy)
             except (OSError, UserError) as err:
                 # One day that cannot be written must not keep the others from it.
-                self.problems[f"{self._folder}/{record.day}.md"] = getattr(err, "strerror", None) or str(err)
+                self.problems[self._days.name(record.day)] = getattr(err, "strerror", None) or str(err)
         on_progress(len(todo), len(todo))
         return appended
+
+    def _place(self, own: str) -> str | None:
+        """The note a section stands in, as last looked at."""
+        rows = self._ledger.db.execute("SELECT path, keys FROM note ORDER BY path")
+        return next((path for path, keys in rows if own in keys.split()), None)
 
     def _present(self) -> set[str]:
         """The keys in all daily notes, as last looked at."""
@@ -132,9 +119,8 @@ class DailyNotes:
             remains = half_written(note or b"", offset, planned) if note is not None else None
             if isinstance(remains, HalfWritten):
                 assert note is not None
-                if _read(path) != note:
+                if not files.swap(path, note, note[: remains.start] + note[remains.end :]):
                     return False
-                files.replace(path, note[: remains.start] + note[remains.end :])
             with self._ledger.transaction(durable=True):
                 self._ledger.db.execute("DELETE FROM append WHERE row = ?", (row,))
                 if isinstance(remains, Written):
@@ -142,101 +128,164 @@ class DailyNotes:
                     self._confirm(key, rev, name)
         return True
 
-    def _look(self) -> None:
-        """Read the markers of notes that changed; sections found in no note any more are to be appended again."""
+    def _look(self, busy: Busy) -> None:
+        """Read the markers of notes that changed; sections found in no note any more are to be appended again, and one
+        that stands twice in a note, byte for byte, goes once."""
         db = self._ledger.db
         known = {row[0]: row[1:] for row in db.execute("SELECT path, size, mtime_ns, inode, keys FROM note")}
         here: dict[str, tuple[tuple[int, int, int], Path]] = {}
-        folder = files.inside(self._vault, self._folder)
-        if folder.is_dir():
-            for path in sorted(folder.iterdir()):
-                if _DAY_NOTE.fullmatch(path.name) and path.is_file():
-                    with contextlib.suppress(OSError):
-                        here[f"{self._folder}/{path.name}"] = (_stat(path), path)
+        for name, path in day_notes(self._vault, self._days):
+            with contextlib.suppress(OSError):
+                here[name] = (_stat(path), path)
         changed = {name: entry for name, entry in here.items() if known.get(name, ())[:3] != entry[0]}
-        gone = known.keys() - here.keys()
+        # What a cloud keeps elsewhere for now is there.
+        gone = {name for name in known.keys() - here.keys() if not files.placeholder(self._vault / name)}
         if not changed and not gone:
             return
         with self._ledger.transaction():
             for name in gone:
                 db.execute("DELETE FROM note WHERE path = ?", (name,))
             for name, (at, path) in changed.items():
-                self._saw(name, at, _keys(_read(path) or b""))
-        present = self._present()
-        missing = [
-            key
-            for key, rev in db.execute(
-                "SELECT p.key, p.rev FROM placed p JOIN register r ON r.key = p.key AND r.kind = 8"
-                " WHERE json_extract(r.value, '$.withdrawn_by') IS NULL"
-            )
-            if ref(key, rev) not in present
-        ]
-        if missing:
+                try:
+                    note = _read(path) or b""
+                except OSError as err:
+                    self.problems[name] = err.strerror or str(err)
+                    continue
+                once = note if merging(note) else without_doubles(note, self._untouched)
+                if once == note:
+                    self._saw(name, at, keys_in(note))
+                elif not self._left_to(busy, name, path, _REST_S) and self._swap(name, path, note, once):
+                    self._saw(name, _stat(path), keys_in(once), ours=True)
+            told.sweep(self._ledger)
+        where: dict[str, list[str]] = {}
+        for name, keys in db.execute("SELECT path, keys FROM note ORDER BY path"):
+            for key in keys.split():
+                where.setdefault(key, []).append(name)
+        missing, moved = [], []
+        for key, rev, name in db.execute(
+            "SELECT p.key, p.rev, p.path FROM placed p JOIN register r ON r.key = p.key AND r.kind = 8"
+            " WHERE json_extract(r.value, '$.withdrawn_by') IS NULL"
+        ):
+            found = where.get(ref(key, rev))
+            if not found:
+                missing.append((key,))
+            elif name not in found:
+                moved.append((found[0], key))
+        if missing or moved:
             with self._ledger.transaction():
-                db.executemany("DELETE FROM placed WHERE key = ?", [(key,) for key in missing])
+                db.executemany("DELETE FROM placed WHERE key = ?", missing)
+                db.executemany("UPDATE placed SET path = ? WHERE key = ?", moved)
+                # Articles link to where a section stands.
+                self._ledger.set_meta(articles.OWED, 1)
 
-    def _append(self, register: Register, record: SectionRecord, present: set[str]) -> bool:
+    def _untouched(self, key: SegmentKey, block: bytes) -> bool:
+        found = self._ledger.db.execute("SELECT print FROM placed WHERE key = ?", (key,)).fetchone()
+        return bool(found) and found[0] == self._print(block)
+
+    def _print(self, block: bytes) -> bytes:
+        return self._ledger.keyed_hash(block.rstrip(b"\n"), 16)
+
+    def _swap(self, name: str, path: Path, old: bytes, new: bytes) -> bool:
+        """Replace a note unless it changed meanwhile; one that was left is looked at again the next time."""
+        try:
+            return files.swap(path, old, new)
+        except OSError as err:
+            self.problems[name] = err.strerror or str(err)
+            return False
+
+    def _left_to(self, busy: Busy, name: str, path: Path, rest_s: float) -> bool:
+        """Whether somebody else saved a note so lately that it is left to them for now."""
+        ours = self._ledger.db.execute(
+            "SELECT size, mtime_ns, inode FROM note WHERE path = ? AND ours = 1", (name,)
+        ).fetchone()
+        try:
+            left = ours != _stat(path) and busy(path, rest_s)
+        except FileNotFoundError:
+            return False
+        self.waiting |= left
+        return left
+
+    def _append(self, register: Register, record: SectionRecord, present: set[str], busy: Busy) -> bool:
         """Append one section, unless it stands somewhere already; whether it was appended."""
-        name = f"{self._folder}/{record.day}.md"
+        name = self._days.name(record.day)
         path = files.inside(self._vault, name)
         key = SegmentKey(register.key)
         own = f"{key}!" if record.withdrawn_by else ref(key, register.rev)
         # A section that was withdrawn before it was ever written leaves nothing.
         owed = own not in present and (not record.withdrawn_by or _was_written(key, present))
+        if owed and self._left_to(busy, name, path, _TYPING_S):
+            return False
         if owed:
+            if files.placeholder(path):
+                raise UserError("it is in the cloud and not on this disk", "open it once in Obsidian")
             path.parent.mkdir(parents=True, exist_ok=True)
             note = _read(path)
-            planned = append_text(note, self._block(key, register.rev, record, note or b""), record.day)
+            # Whoever saved it just now may have brought it back.
+            owed = note is None or own not in keys_in(note)
+        block = ""
+        if owed:
+            said = None if record.withdrawn_by else self._text.section(key, register.rev, record, note or b"")
+            block = block_of(key, record, said, note or b"")
+            planned = append_text(note, block, record.day)
             with self._ledger.transaction(durable=True):
                 self._ledger.db.execute(
                     "INSERT INTO append (path, offset, bytes, sections) VALUES (?, ?, ?, ?)",
                     (name, len(note or b""), planned, msgspec.json.encode((key, register.rev)).decode()),
                 )
+                if said:
+                    told.put(self._ledger, key, register.rev, shared(said.texts, texts_of(record.digest)))
             files.append(path, planned)
             present.add(own)
         with self._ledger.transaction():
             self._ledger.db.execute("DELETE FROM append WHERE path = ?", (name,))
-            self._confirm(key, register.rev, name)
-            if owed:
-                self._saw(name, _stat(path), _keys(_read(path) or b""))
+            place = name if owed else self._place(own) or name
+            self._confirm(key, register.rev, place, self._print(block.encode()) if owed else b"")
+        if owed:
+            self._appended(name, path, planned)
+        if owed and not record.withdrawn_by:
+            self._tell_before(key, register.rev, record, name, busy)
         return owed
 
-    def _block(self, key: SegmentKey, rev: int, record: SectionRecord, note: bytes) -> str:
-        if record.withdrawn_by:
-            return withdrawn_line(key, SegmentKey(record.withdrawn_by))
-        here = _keys(note)
-        section = Section(
-            key=key,
-            rev=rev,
-            harness=record.harness,
-            project=record.project,
-            origin=record.origin,
-            time=record.time,
-            texts=self._texts(texts_of(record.digest)),
-            replaces=max((old for old in range(1, rev) if ref(key, old) in here), default=0),
-        )
-        return render(section, max(_ROOM_MIN_BYTES, CAP_BYTES - len(note)))
+    def _tell_before(self, key: SegmentKey, rev: int, record: SectionRecord, name: str, busy: Busy) -> None:
+        """Append to the note of the section before this one, if it is another, where the session went on.
 
-    def _texts(self, texts: Texts) -> Texts:
-        """Every text once more through the redactor, by itself: in the whole block a marker could pass for a value."""
+        Once only, and not again where a person took the line out; a kill in between leaves it out, and so does a person
+        who is at work there: the way back is in the section anyway.
+        """
+        last = neighbours.before(self._ledger, record.session, record.start_us)
+        if last is None or last.path == name:
+            return
+        path = files.inside(self._vault, last.path)
+        to = link(name.removesuffix(".md"), ref(key, rev), f"{record.day} {record.time}")
+        note = _read(path)
+        if to is None or note is None or merging(note) or self._left_to(busy, last.path, path, _TYPING_S):
+            return
+        with self._ledger.transaction(durable=True):
+            owed = neighbours.tell_once(self._ledger, last.key, key)
+        if owed:
+            planned = append_text(note, goes_on_line(last.key, key, last.time, to), record.day)
+            files.append(path, planned)
+            self._appended(last.path, path, planned)
 
-        def out(text: str) -> str:
-            return leave("daily-note", text, self._redactor)
+    def _appended(self, name: str, path: Path, planned: bytes) -> None:
+        """Take a note as seen after an append, and as ours unless somebody else has been there meanwhile."""
+        at, note = _stat(path), _read(path) or b""
+        with self._ledger.transaction():
+            self._saw(name, at, keys_in(note), ours=note.endswith(planned))
 
-        return Texts(out(texts.context), *(tuple(map(out, getattr(texts, part))) for part, _ in PARTS))
-
-    def _confirm(self, key: str, rev: int, name: str) -> None:
+    def _confirm(self, key: str, rev: int, name: str, its_print: bytes = b"") -> None:
         self._ledger.db.execute(
-            "INSERT INTO placed VALUES (?, ?, ?)"
-            " ON CONFLICT (key) DO UPDATE SET rev = excluded.rev, path = excluded.path",
-            (key, rev, name),
+            "INSERT INTO placed (key, rev, path, print) VALUES (?, ?, ?, ?)"
+            " ON CONFLICT (key) DO UPDATE SET rev = excluded.rev, path = excluded.path, print ="
+            " CASE WHEN excluded.print = x'' AND excluded.rev = rev THEN print ELSE excluded.print END",
+            (key, rev, name, its_print),
         )
 
-    def _saw(self, name: str, at: tuple[int, int, int], keys: list[str]) -> None:
+    def _saw(self, name: str, at: tuple[int, int, int], keys: list[str], *, ours: bool = False) -> None:
         self._ledger.db.execute(
-            "INSERT INTO note VALUES (?, ?, ?, ?, ?) ON CONFLICT (path) DO UPDATE SET size = excluded.size,"
-            " mtime_ns = excluded.mtime_ns, inode = excluded.inode, keys = excluded.keys",
-            (name, *at, " ".join(keys)),
+            "INSERT INTO note VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (path) DO UPDATE SET size = excluded.size,"
+            " mtime_ns = excluded.mtime_ns, inode = excluded.inode, keys = excluded.keys, ours = excluded.ours",
+            (name, *at, " ".join(keys), ours),
         )
 
 
@@ -254,12 +303,3 @@ def _read(path: Path) -> bytes | None:
         return path.read_bytes()
     except FileNotFoundError:
         return None
-
-
-def _keys(note: bytes) -> list[str]:
-    """The revisions whose start, end or block id stands in the note, and withdrawn or forgotten keys with a `!`."""
-    found: dict[str, None] = {}
-    for mark in find_markers(note, fenced=True):
-        gone = mark.mark in (Mark.WITHDRAWN, Mark.FORGOTTEN)
-        found[f"{mark.key}!" if gone else ref(mark.key, mark.rev)] = None
-    return list(found)

@@ -68,6 +68,7 @@ COLUMNS: Final[dict[str, Holds]] = {
     **dict.fromkeys(("job.id", "job.name", "job.state", "article_file.uid", "article_file.path"), "ours"),
     **dict.fromkeys(("article_file.made", "article_file.parts", "article_file.state", "other_file.path"), "ours"),
     **dict.fromkeys(("other_file.uid", "build_logged.day"), "ours"),
+    **dict.fromkeys(("told.key", "told.prints", "placed.print", "went_on.key", "went_on.next"), "ours"),
     **dict.fromkeys(("left_out.session", "left_out_folder.folder", "backup.path", "backup.sha256"), "ours"),
     "backup.origin": "ours",
     **dict.fromkeys(("model_call.key", "model_call.step", "model_call.subject", "model_call.model"), "ours"),

@@ -411,9 +411,28 @@ def _ninth(db: sqlite3.Connection) -> None:
     _run(db, _V9)
 
 
+_V11 = """
+-- What each revision of a section said when it was written: keyed hashes of its texts, one after the other.
+CREATE TABLE told (key TEXT NOT NULL, rev INTEGER NOT NULL, prints BLOB NOT NULL, PRIMARY KEY (key, rev)) WITHOUT ROWID;
+
+-- The keyed hash of a section's bytes as they were appended last: so is told whether anybody touched it.
+ALTER TABLE placed ADD COLUMN print BLOB NOT NULL DEFAULT x'';
+
+-- ours: whether a note is as it was after an append of ours, and nobody else saved it since.
+ALTER TABLE note ADD COLUMN ours INTEGER NOT NULL DEFAULT 0;
+
+-- Sections whose note got a line that says in which other note their session went on.
+CREATE TABLE went_on (key TEXT PRIMARY KEY, next TEXT NOT NULL) WITHOUT ROWID;
+"""
+
+
+def _eleventh(db: sqlite3.Connection) -> None:
+    _run(db, _V11)
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     _first, _second, _third, _fourth, _fifth, _sixth, _seventh,
-    _eighth, _twelfth, _tenth, _ninth,
+    _eighth, _twelfth, _tenth, _ninth, _eleventh,
 )  # fmt: skip
 
 
