@@ -341,13 +341,34 @@ def test_what_was_stored_before_is_named(tmp_path: Path) -> None:
     claude(home.path, session)
     home.run("up", "--once", "--settle", "0")
     later = {"AFTERWORD_CAPTURE_EXCLUDE_PROJECTS": "orchard-*"}
-    assert home.json("status", **later)["excluded"] == [{"project": "orchard-api", "sessions": 1}]
+    called = {"project": "orchard-api", "sessions": 1, "forget": ["orchard-api"]}
+    assert home.json("status", **later)["excluded"] == [called]
     assert "forget --project orchard-api" in home.run("status", **later).stdout
     checks = {check["name"]: check for check in home.json("doctor", code=None, **later)["checks"]}
     assert checks["excluded"]["level"] == "note"
     assert "forget --project orchard-api" in checks["excluded"]["hint"]
     assert "forget --project orchard-api" in home.run("up", "--once", **later).stderr
     assert home.json("status")["excluded"] == []
+
+
+def test_what_is_told_to_forget_an_excluded_project_means_no_other(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    for number, folder in enumerate(("client/api", "mine/api", "mono/secret", "mono")):
+        (home.path / folder / ("" if folder == "mono/secret" else ".git")).mkdir(parents=True, exist_ok=True)
+        session = ClaudeSession(random.Random(number), cwd=str(home.path / folder))
+        session.prompt(f"work in {folder} that nobody else should lose")
+        claude(home.path, session)
+    home.run("up", "--once", "--settle", "0")
+    (home.path / "client/.afterwordignore").write_text("*\n")
+    (home.path / "mono/.afterwordignore").write_text("secret\n")
+    home.run("ingest")
+    told = {row["project"]: row["forget"] for row in home.json("status")["excluded"]}
+    assert told == {"api": [str(home.path / "client/api")], "mono": [str(home.path / "mono/secret")]}
+    for words in told.values():
+        assert f"forget --project {words[0]}" in home.run("status").stdout
+        home.run("forget", "--project", words[0], "--yes")
+    assert home.json("status")["excluded"] == []
+    assert home.json("search", "nobody else should lose")["total"] == 2
 
 
 def test_no_setting_leaves_nothing_out() -> None:

@@ -2,11 +2,13 @@
 
 import json
 import random
+import re
 import shutil
 import sqlite3
+import unicodedata
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from decoding import assert_gone
@@ -14,6 +16,7 @@ from homes import Home
 from transcripts import ClaudeSession, CodexSession
 
 import afterword
+from afterword.app import traces
 from afterword.store.ledger.ledger import unpack
 
 HISTORY = Path(afterword.__file__).parent / "demo" / "history"
@@ -356,6 +359,71 @@ def test_also_my_text_where_only_i_wrote_it(tmp_path: Path) -> None:
     assert_gone(home, "axolotlmarker")
     home.run(*UP, **NOW)
     assert_gone(home, "axolotlmarker")
+
+
+def test_the_reason_of_a_retraction_is_a_persons_text(tmp_path: Path) -> None:
+    home = history(tmp_path / "home")
+    path = next(iter(sorted((home.vault / "knowledge/concepts").glob("*.md"))))
+    said = ("--reason", "the quokkamarker was wrong", "--replacement", "the new quokkamarker", "--yes")
+    home.run("retract", path.relative_to(home.vault).as_posix(), *said, **NOW)
+    listed = home.json("forget", "--match", "quokkamarker", **NOW)["your_text"]
+    lines = path.read_text().splitlines()
+    assert [lines[row["line"] - 1].partition(":")[0] for row in listed] == ["retract_reason", "replaced_by"]
+    home.run("forget", "--match", "quokkamarker", "--yes", "--also-my-text", **NOW)
+    assert_gone(home, "quokkamarker")
+    assert 'retract_reason: "the [forgotten] was wrong"' in path.read_text()
+    home.run(*UP, **NOW)
+    assert_gone(home, "quokkamarker")
+    assert "status: retracted" in path.read_text()
+
+
+def test_what_is_struck_out_of_an_article_leaves_the_catalogue(tmp_path: Path) -> None:
+    home = history(tmp_path / "home")
+    path = next(iter(sorted((home.vault / "knowledge/concepts").glob("*.md"))))
+    path.write_text(path.read_text().replace("## Key Points\n", "## Key Points\n- The dodomarker is mine.\n", 1))
+    home.run(*UP, **NOW)
+    assert "dodomarker" in (home.vault / "knowledge/index.md").read_text()
+    home.run("forget", "--match", "dodomarker", "--yes", "--also-my-text", **NOW)
+    assert_gone(home, "dodomarker")
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_an_accent_is_one_however_it_is_spelled(tmp_path: Path, form: Literal["NFC", "NFD"]) -> None:
+    word = "größenmodul"
+    other = "NFD" if form == "NFC" else "NFC"
+    home = Home(tmp_path)
+    write(home, talk(1, (f"Look at the {unicodedata.normalize(other, word)} please", "We decided to keep it.")))
+    home.run(*UP, **NOW)
+    mine = home.vault / "mine.md"
+    mine.write_text(f"My {unicodedata.normalize(other, word)} line\n")
+    found = home.json("forget", "--match", unicodedata.normalize(form, word), **NOW)
+    assert found["items"] == 1
+    assert found["your_text"] == [{"path": "mine.md", "line": 1}]
+    home.run("forget", "--match", unicodedata.normalize(form, word), "--yes", "--also-my-text", **NOW)
+    assert mine.read_text() == "My [forgotten] line\n"
+    assert holders(home, unicodedata.normalize(other, word)) == []
+
+
+@pytest.mark.parametrize("word", ["zeb", "claude"])
+def test_bytes_that_are_so_by_chance_or_ours_are_no_rest(tmp_path: Path, word: str) -> None:
+    home = history(tmp_path / "home")
+    write(home, talk(1, ("Look at the zebra and the claude please", "We decided to keep it.")))
+    home.run(*UP, **NOW)
+    (home.state / "packed-zEb-by-chance").write_bytes(b"\x00zEb\x01")
+    assert home.json("forget", "--match", word, "--yes", **NOW)["left"] == []
+
+
+def test_a_note_saved_since_it_was_looked_at_is_not_struck(tmp_path: Path) -> None:
+    def find(line: str) -> list[tuple[int, int]]:
+        return [found.span() for found in re.finditer("emu", line)]
+
+    for name, now in (("shorter", "one\n"), ("moved", "new\none\nthe emu\n"), ("gone", None)):
+        path = tmp_path / f"{name}.md"
+        found = [traces.Line(path.name, 2, ((4, 7),))]
+        if now is not None:
+            path.write_text(now)
+        assert traces.strike(tmp_path, found, find) == found
+        assert now is None or path.read_text() == now
 
 
 def test_a_title_alone(tmp_path: Path) -> None:

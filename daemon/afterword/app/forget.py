@@ -1,5 +1,6 @@
 """`forget` as values: what would go, doing it here or by the daemon, and what is still there afterwards."""
 
+import unicodedata
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
@@ -22,6 +23,7 @@ from afterword.store.ledger.ledger import Ledger, open_reader
 from afterword.store.vault_card import read_card
 
 _BLOCK: Final = 4 << 20
+_CHANCE_BYTES: Final = 6
 
 
 class Preview(msgspec.Struct, frozen=True):
@@ -82,7 +84,7 @@ def _lines(config: Config, ledger: Ledger, find: traces.Find) -> list[traces.Lin
 
 def strike(config: Config, found: Preview) -> list[traces.Line]:
     """Take it out of a person's own text as well; the lines that could not be changed."""
-    return traces.strike(config.vault, list(found.lines)) if config.vault and found.lines else []
+    return traces.strike(config.vault, list(found.lines), found.find) if config.vault and found.lines else []
 
 
 def do_here(
@@ -118,11 +120,22 @@ def remains(config: Config, selector: Selector, found: Preview) -> list[str]:
         else:
             if selector.match or selector.session:
                 left.append(str(ledger.path))
-    if selector.match:
-        kept = set(found.backups)
-        needle = selector.match.casefold().encode()
-        left += [str(path) for path in sorted(state.rglob("*")) if path not in kept and _holds(path, needle)]
-    return left
+        if selector.match and not _says_itself(ledger, selector.match):
+            kept = set(found.backups)
+            forms = {unicodedata.normalize(form, selector.match.casefold()).encode() for form in ("NFC", "NFD")}
+            paths = [path for path in sorted(state.rglob("*")) if path not in kept]
+            left += [str(path) for path in paths if any(_holds(path, needle) for needle in forms)]
+    return sorted(set(left))
+
+
+def _says_itself(ledger: Ledger, match: str) -> bool:
+    """Whether a text is so short that it comes up in packed bytes by chance, or is a word of our own tables and records
+    (`claude`, `session`): the bytes say nothing of it then, and what the ledger holds was looked at."""
+    if len(match.encode()) < _CHANCE_BYTES:
+        return True
+    own = [sql for (sql,) in ledger.db.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")]
+    own += [harness for (harness,) in ledger.db.execute("SELECT DISTINCT harness FROM session")]
+    return any(match.casefold() in text.casefold() for text in own)
 
 
 def _holds(path: Path, needle: bytes) -> bool:

@@ -4,6 +4,7 @@ The words are used here and kept nowhere: from here on there are only ids.
 """
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterator
 from typing import Final
 
@@ -77,8 +78,8 @@ class Targets(msgspec.Struct, frozen=True):
 
 
 def folded(text: str) -> str:
-    """A text as it is matched: in one case, white space as one space."""
-    return _WHITE.sub(" ", text).casefold()
+    """A text as it is matched: in one case, white space as one space, an accent and its letter as one sign."""
+    return unicodedata.normalize("NFC", _WHITE.sub(" ", text).casefold())
 
 
 def resolve(ledger: Ledger, zones: Zones, daily: str, selector: Selector) -> Targets:
@@ -328,8 +329,10 @@ def needles(ledger: Ledger, targets: Targets, selector: Selector) -> Callable[[s
     """Finds in a line of a note what is to be forgotten: the text itself, or sentences of what was said and of what
     was written up of it. Gives (start, end) of each, in characters."""
     if selector.match:
-        words = [re.escape(word) for word in selector.match.split()]
-        pattern = re.compile(r"\s+".join(words), re.IGNORECASE)
+        # A Mac's file names spell an accent as a sign of its own.
+        forms = (unicodedata.normalize(form, selector.match).split() for form in ("NFC", "NFD"))
+        spelled = dict.fromkeys(r"\s+".join(map(re.escape, words)) for words in forms)
+        pattern = re.compile("|".join(spelled), re.IGNORECASE)
         return lambda line: [found.span() for found in pattern.finditer(line)]
     known: set[str] = set()
     for item in targets.wanted.items:

@@ -5,16 +5,17 @@ A person's text is never changed without being told to; ours is not looked at he
 
 import bisect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
+from afterword.domain.articles import Edits
 from afterword.domain.article_note import comparable, layout, mark, text_of
 from afterword.domain.ids import SegmentKey
 from afterword.store import files, forgotten_notes
-from afterword.store.ledger import article_files, section_edits
+from afterword.store.ledger import article_files, articles, section_edits
 from afterword.store.ledger.article_files import ArticleFile
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.matter import read_matter
@@ -39,6 +40,7 @@ def lines(vault: Path, daily: str, knowledge: str, ledger: Ledger, find: Find) -
     edits = section_edits.every(ledger)
     written = {key: {text for row in each.added.values() for text in row} for key, each in edits.items()}
     by_path = {file.path: file for file in article_files.every(ledger).values()}
+    edited = {each.uid: each.edits for each in articles.current(ledger)}
 
     def theirs(key: SegmentKey, text: str) -> bool:
         return text in written.get(key, ())
@@ -50,9 +52,19 @@ def lines(vault: Path, daily: str, knowledge: str, ledger: Ledger, find: Find) -
             note = path.read_bytes()
         except OSError:
             continue
-        ours = _ours(name, note, daily, knowledge, by_path.get(name), theirs)
+        file = by_path.get(name)
+        held = _held(edited[file.uid]) if file and file.uid in edited else frozenset()
+        ours = _ours(name, note, daily, knowledge, file, held, theirs)
         found += [Line(name, number, spans) for number, spans in _matching(note, ours, find)]
     return found
+
+
+def _held(edits: Edits) -> frozenset[str]:
+    """The front matter of an article that is a person's, whoever typed it into the note: reasons given to `retract`."""
+    return frozenset(name for name in _THEIRS if getattr(edits, name) is not None)
+
+
+_THEIRS: Final = ("title", "aliases", "tags", "projects", "retract_reason", "replaced_by")
 
 
 def _notes(vault: Path) -> Iterator[Path]:
@@ -69,6 +81,7 @@ def _ours(
     daily: str,
     knowledge: str,
     file: ArticleFile | None,
+    held: Collection[str],
     theirs: Callable[[SegmentKey, str], bool],
 ) -> list[tuple[int, int]]:
     if name.startswith(f"{daily}/"):
@@ -80,7 +93,11 @@ def _ours(
     if file is None:
         return []
     where, values = layout(note), read_matter(note) or {}
-    fields = [span for key, span in where.keys.items() if comparable(values.get(key)) == file.written.fields.get(key)]
+    fields = [
+        span
+        for key, span in where.keys.items()
+        if key not in held and comparable(values.get(key)) == file.written.fields.get(key)
+    ]
     parts = [(p.start, p.end) for p in where.parts if mark(text_of(note, p)) == file.written.parts.get(p.name)]
     return fields + parts
 
@@ -99,21 +116,31 @@ def _matching(
         at += len(line) + 1
 
 
-def strike(vault: Path, found: list[Line]) -> list[Line]:
-    """Put a word of ours in the place of what these lines hold; those that could not be changed."""
+def strike(vault: Path, found: list[Line], find: Find) -> list[Line]:
+    """Put a word of ours in the place of what these lines hold; those that could not be changed.
+
+    A note may have been saved since it was looked at: a line that does not read as it did is left alone.
+    """
     left = []
     by_path: dict[str, list[Line]] = {}
     for line in found:
         by_path.setdefault(line.path, []).append(line)
     for name, row in by_path.items():
         path = files.inside(vault, name)
-        old = path.read_bytes()
+        try:
+            old = path.read_bytes()
+        except OSError:
+            left += row
+            continue
         rows = old.split(b"\n")
+        moved: list[Line] = []
         for line in row:
-            text = rows[line.line - 1].decode("utf-8", "surrogateescape")
+            text = rows[line.line - 1].decode("utf-8", "surrogateescape") if line.line <= len(rows) else ""
+            if tuple(find(text.rstrip("\r"))) != line.spans:
+                moved.append(line)
+                continue
             for start, end in sorted(line.spans, reverse=True):
                 text = text[:start] + STRUCK + text[end:]
             rows[line.line - 1] = text.encode("utf-8", "surrogateescape")
-        if not files.swap(path, old, b"\n".join(rows)):
-            left += row
+        left += moved if files.swap(path, old, b"\n".join(rows)) else row
     return left
