@@ -11,8 +11,8 @@ from typing import Final
 
 import msgspec
 
-from afterword.domain.articles import Edits
 from afterword.domain.article_note import comparable, layout, mark, text_of
+from afterword.domain.articles import Edits
 from afterword.domain.ids import SegmentKey
 from afterword.store import files, forgotten_notes
 from afterword.store.ledger import article_files, articles, section_edits

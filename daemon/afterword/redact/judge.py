@@ -35,6 +35,7 @@ class Value(msgspec.Struct, frozen=True, gc=False):
 
 
 _UUID = late(r"\{?[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\}?")
+_STANDARD = late(r"(?i)(?:rfc|pep|iso|cve)-?[0-9]{2,5}(?:[-:][0-9]{1,7})?")
 _HASH = late(r"(?:sha1|sha224|sha256|sha384|sha512|md5|blake2b|blake3)[-:=].+", re.IGNORECASE | re.DOTALL)
 _EMAIL = late(r"[A-Za-z0-9_.+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z]{2,})+")
 _URL = late(r"[A-Za-z][A-Za-z0-9+.-]*:(?://|\\/\\/).*|data:.*|urn:.*|arn:.*", re.DOTALL)
@@ -128,7 +129,13 @@ def _excluded(value: Value) -> bool:
     text = value.text
     if placeholder(text) or _URL.fullmatch(text) or _HASH.fullmatch(text) or _PATTERN.search(text):
         return True
-    if _EMAIL.fullmatch(text) or _MARKUP.search(text) or _CODE.match(text) or _WHEN.fullmatch(text):
+    if (
+        _STANDARD.fullmatch(text)
+        or _EMAIL.fullmatch(text)
+        or _MARKUP.search(text)
+        or _CODE.match(text)
+        or _WHEN.fullmatch(text)
+    ):
         return True
     if _PATH.fullmatch(text) and not (len(text) >= 32 and _opaque(text)):
         return True
@@ -242,6 +249,11 @@ def strict(value: Value) -> bool:
     )
 
 
+_PLACE = late(
+    r"(?i)(?:column|col|line|row|item|task|tier|step|page|slide|section|chapter|level|phase|slot|paso|node|zeile|seite"
+    r"|schritt|ligne|étape|colonna|linea)[0-9].*"
+)
+"""What counts places in a document or a plan: `line12`, `step2of3`."""
 _PLAIN = late(r"[a-z]{4,16}[0-9]{1,4}(?:[a-z]{1,16}[0-9]{0,4})?")
 _ALONE = late(r"[A-Za-z]{4,16}[0-9]{1,4}[A-Za-z]{1,16}[0-9]{0,4}")
 _SEEN = late(r"[\x21-\x7e]+")
@@ -253,8 +265,11 @@ def said(value: Value) -> bool:
     # Scripts without spaces go on behind the value: `hunter22xです`.
     seen = _SEEN.match(value.text)
     text = (seen.group() if seen else value.text).rstrip(".,:;!?")
+    if text.lower() in TECH:
+        return False
     plain = (
         bool(_PLAIN.fullmatch(text))
+        and not _PLACE.fullmatch(text)
         and not text.startswith(_TECH_FIRST)
         and not value.tight
         and value.after not in ("(", "[", "-")
@@ -274,6 +289,7 @@ def alone(value: Value) -> bool:
     text = value.text.rstrip(".,:;!?")
     return (
         bool(_ALONE.fullmatch(text))
+        and not _PLACE.fullmatch(text)
         and sum(map(str.isdigit, text)) >= 2
         and value.after not in ("(", "[", "-", "=")
         and not text.lower().startswith(_TECH_FIRST)
