@@ -406,3 +406,13 @@ def test_a_conversation_in_a_database_waits_for_its_folder(tmp_path: Path) -> No
         row[0] for row in plain.ledger.db.execute("SELECT native FROM session")
     }
     plain.close()
+
+
+@pytest.mark.parametrize("given", ["secret-lab, client-*", '["secret-lab", "client-*"]'])
+def test_several_patterns_in_one_text_are_several(tmp_path: Path, given: str) -> None:
+    home = Home(tmp_path)
+    shown = home.json("config", "show", AFTERWORD_CAPTURE_EXCLUDE_PROJECTS=given)
+    assert shown["settings"]["capture"]["exclude_projects"] == ["secret-lab", "client-*"]
+    home.run("config", "set", "capture.exclude_projects", given)
+    assert home.json("config", "show")["settings"]["capture"]["exclude_projects"] == ["secret-lab", "client-*"]
+    assert "is no list" in home.run("config", "show", code=1, AFTERWORD_CAPTURE_EXCLUDE_PROJECTS='["a"; "b"]').stderr

@@ -201,11 +201,28 @@ def _variables(env: Mapping[str, str]) -> list[tuple[str, str, str, str]]:
     return found
 
 
+def _listed(value: str, name: str, place: str) -> list[str]:
+    """The values of a setting that holds several, given as one text: a list as in the file, or a single one; patterns
+    of projects also with commas between them."""
+    import tomllib  # noqa: PLC0415
+
+    text = value.strip()
+    if text.startswith("[") and text.endswith("]") and ('"' in text or "'" in text):
+        try:
+            found = tomllib.loads(f"x = {text}")["x"]
+        except tomllib.TOMLDecodeError as err:
+            raise UserError(f"{place}: {value!r} is no list: {err}", 'write it like ["one", "two"]') from err
+        return [str(each) for each in found]
+    if name == "exclude_projects":
+        return [part.strip() for part in value.split(",") if part.strip()]
+    return [value]
+
+
 def _convert(raw: dict[str, Any], given: dict[str, str], path: Path, text: str) -> Settings:
     for section, name in (("redact", "extra"), ("redact", "allow"), ("capture", "exclude_projects")):
         value = raw.get(section, {}).get(name)
         if isinstance(value, str):
-            raw[section][name] = [value]
+            raw[section][name] = _listed(value, name, given.get(f"{section}.{name}", str(path)))
     try:
         return msgspec.convert(raw, Settings)
     except msgspec.ValidationError as err:
@@ -270,6 +287,6 @@ def set_value(config: Config, name: str, text: str) -> None:
         raise UsageError(f'there is no setting "{name}"{meant}', "see `afterword config show`")
     value: Any = _read(section, key, text)
     if isinstance(getattr(getattr(Settings(), section), key), tuple):
-        value = [text]
+        value = _listed(text, key, name)
     _check(_convert({section: {key: value}}, {f"{section}.{key}": name}, config.places.config_file, ""), {})
     write(config.places.config_file, section, key, value)
