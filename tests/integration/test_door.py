@@ -85,7 +85,7 @@ def house(tmp_path: Path) -> Iterator[House]:
 def test_the_routes_are_those_that_are_promised() -> None:
     assert [(route.method, route.path) for route in ROUTES] == [
         ("GET", "/v1/ping"), ("GET", "/v1/status"), ("POST", "/v1/search"), ("GET", "/v1/show/{id}"),
-        ("POST", "/v1/jobs"), ("GET", "/v1/jobs/{id}/events"),
+        ("POST", "/v1/jobs"), ("POST", "/v1/forget"), ("GET", "/v1/jobs/{id}/events"),
     ]  # fmt: skip
     assert {"ingest", "write-up"} <= set(JOBS)
 

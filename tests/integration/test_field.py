@@ -288,7 +288,7 @@ def test_a_signal_ends_a_long_first_reading_soon(tmp_path: Path) -> None:
     path = session.path(home.path)
     path.parent.mkdir(parents=True)
     with path.open("wb") as out:
-        for n in range(600):
+        for n in range(300):
             for line in session.lines:
                 out.write(line.replace(b'"uuid":"', b'"uuid":"%d' % n).replace(b'"uuid": "', b'"uuid": "%d' % n))
     process = home.start("up")

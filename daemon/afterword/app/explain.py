@@ -272,7 +272,8 @@ class _Scrub:
             case BadLine():
                 shown |= {"event": "bad line", "reason": event.reason}
             case _:
-                given = msgspec.to_builtins(event)
+                # Not as it is encoded: between processes events travel as bare rows.
+                given = {name: msgspec.to_builtins(value) for name, value in msgspec.structs.asdict(event).items()}
                 shown |= {name: value for name, value in given.items() if value is not None}
                 if not isinstance(event, Facts) or event.title is None:
                     shown.pop("title_rank", None)
