@@ -88,3 +88,34 @@ def test_killed_by_a_signal_or_stopped_with_its_workers_at_work(calm: str, tmp_p
         assert all_gone(tmp_path)
     home.run("ingest", **MANY)
     assert home.run("doctor", "--fingerprint", "--explain").stdout == calm
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at processes in /proc")
+def test_an_interrupted_up_says_so_and_nothing_that_is_not_true(tmp_path: Path) -> None:
+    home = lay_out(tmp_path)
+    process = home.start("up", "--once", "--settle", "0", **MANY)
+    while process.poll() is None and not workers(tmp_path):
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    said, worries = process.communicate(timeout=60)
+    assert process.returncode == 0, worries
+    assert "Stopped before the end. Nothing is lost" in worries
+    assert "history was found yet" not in said + worries
+    assert "until they rest" not in worries
+    assert "--settle 0" not in worries
+    assert home.json("up", "--once", "--settle", "0", **MANY)["stopped"] is False
+
+
+def test_nothing_taken_in_yet_is_no_damaged_text(tmp_path: Path) -> None:
+    home = Home(tmp_path)  # no agent left anything here: a ledger is made, and nothing comes into it
+    home.run("ingest")
+    home.run("up", "--once")
+    (home.state / "text-0.db").unlink(missing_ok=True)
+    checks = {row["name"]: row for row in home.json("doctor", code=None)["checks"]}
+    assert checks["full text"]["level"] == "note", checks["full text"]
+
+
+def test_a_setting_out_of_range_is_named_once(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    said = home.run("config", "set", "segment.settle", "5x", code=2).stderr
+    assert said.count("segment.settle") == 1, said

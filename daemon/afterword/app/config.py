@@ -98,14 +98,18 @@ def load(config_file: Path | None = None, env: Mapping[str, str] | None = None) 
 
 def _check(settings: Settings, places_of: Mapping[str, str]) -> None:
     """What the types cannot say; a message names where the value stands."""
+
+    def named(name: str) -> str:
+        return f"{places_of[name]}: {name}" if name in places_of else name
+
     for name in ("capture.quiet", "capture.sweep", "segment.gap", "segment.settle"):
         section, key = name.split(".")
-        length_us = duration_us(getattr(getattr(settings, section), key), f"{places_of.get(name, name)}: {name}")
+        length_us = duration_us(getattr(getattr(settings, section), key), named(name))
         if name == "capture.sweep" and length_us < SECOND_US:
-            raise UsageError(f"{places_of.get(name, name)}: {name} is under a second", "write it like 60s")
+            raise UsageError(f"{named(name)} is under a second", "write it like 60s")
     for name in ("document_max", "copy_max"):
         at = f"capture.{name}"
-        size_bytes(getattr(settings.capture, name), f"{places_of.get(at, at)}: {at}")
+        size_bytes(getattr(settings.capture, name), named(at))
     try:
         DayNames(settings.vault.daily, settings.vault.daily_format)
     except UserError as err:
@@ -114,12 +118,13 @@ def _check(settings: Settings, places_of: Mapping[str, str]) -> None:
         ) from err
     for name, read in (("deadline", duration_us), ("prompt_max", size_bytes)):
         at = f"gemini.{name}"
-        if read(getattr(settings.gemini, name), f"{places_of.get(at, at)}: {at}") < 1:
-            raise UsageError(f"{places_of.get(at, at)}: {at} is nothing", "write it like 2m, or 96K")
+        if read(getattr(settings.gemini, name), named(at)) < 1:
+            raise UsageError(f"{named(at)} is nothing", "write it like 2m, or 96K")
     if settings.gemini.vertex and not (settings.gemini.project and settings.gemini.location):
-        at = places_of.get("gemini.vertex", "gemini.vertex")
-        raise UsageError(f"{at}: gemini.vertex needs project and location", "set gemini.project and gemini.location")
-    period_us(settings.compile.every, f"{places_of.get('compile.every', 'compile.every')}: compile.every")
+        raise UsageError(
+            f"{named('gemini.vertex')} needs project and location", "set gemini.project and gemini.location"
+        )
+    period_us(settings.compile.every, named("compile.every"))
     day_starts_at_min(settings, places_of.get("vault.day_starts_at", ""))
 
 

@@ -157,6 +157,8 @@ def _text(at: Context) -> Finding:
         return Finding("trouble", f"the full text is damaged: {err}", "run `afterword up --once`: it is made again")
     finally:
         fulltext.detach(at.ledger)
+    if not whole and not views.counts(at.ledger).items:
+        return Finding("note", "nothing is indexed yet")
     if not whole:
         return Finding(
             "trouble", "the full text is missing, unfinished or damaged", "run `afterword up --once`: it is made again"

@@ -91,7 +91,8 @@ def up(*, once: bool, settle: str | None, jobs: int | None, demo: bool, as_json:
             fresh = counts(program.ledger).items == 0
             with bars() as tell:
                 summary = passes.whole(program, tell, stop, thorough=once)
-            if fresh and not as_json:
+            summary["stopped"] = stop()
+            if fresh and not as_json and not stop():
                 _welcome(program, summary)
             else:
                 _tell_summary(summary, as_json=as_json)
@@ -137,7 +138,9 @@ def ingest(*, harness: str | None, jobs: int | None, as_json: bool, config: Conf
     if done is None:
         log_to_stderr(config)
         with writer(config, os.environ, "ingest", telling=bars) as program, bars() as tell:
-            done = passes.ingest(program, passes.Ingest(harness), tell, Stop())
+            stop = Stop()
+            done = passes.ingest(program, passes.Ingest(harness), tell, stop)
+            done["stopped"] = stop()
     if as_json:
         say_json("ingest", done)
     else:
@@ -193,7 +196,7 @@ def _welcome(program: Program, summary: dict[str, Any]) -> None:
         f" {amount(written, 'section')} {'is' if written == 1 else 'are'} in the daily notes."
     )
     if not total["items"]:
-        say("No history of Claude Code or Codex was found yet; it is taken in as soon as there is some.")
+        say("No agent's history was found yet; it is taken in as soon as there is some.")
     say(f"Vault: {program.vault}  (open this folder in Obsidian as a vault)")
     if program.engines.name == "gemini":
         _tell_engine(program)
@@ -220,7 +223,10 @@ def _worries(done: dict[str, Any]) -> None:
     if said:
         note(f"{said[0].upper()}{said[1:]}: {hint}.")
     waiting = done.get("pending", {})
-    if done.get("vault_problem"):
+    if done.get("stopped"):
+        # What is pending now waits for the next pass and not for a session to rest.
+        note(f"Stopped before the end. Nothing is lost: `{command_name()} up` goes on from here.")
+    elif done.get("vault_problem"):
         note(f"Notes were not all written: {done['vault_problem']}. Nothing is lost, they are written later.")
     elif waiting.get("sessions"):
         note(
