@@ -375,3 +375,22 @@ def test_recall_and_junk_on_the_labelled_sessions() -> None:
         assert not [point for point in result.junk if any(span in point for span in ("evil", "IGNORE"))], (
             result.case.name
         )
+
+
+@pytest.mark.parametrize(
+    ("reply", "decision", "action"),
+    [
+        ("Done. Decision: the cursor is signed. I still need to update the docs.", "signed", "update the docs"),
+        ("Decision: we cap the page at 500. TODO: add an index on created_at.", "cap the page", "add an index"),
+    ],
+)
+def test_what_is_left_to_do_behind_a_decision_is_not_lost_in_it(reply: str, decision: str, action: str) -> None:
+    talk = Talk()
+    talk.add(Kind.PROMPT, "Make paging of the orders endpoint stable, it skips rows", PERSON)
+    talk.add(Kind.EDIT, "(replaced)", AGENT, path="orders/api.py")
+    talk.add(Kind.COMMAND, "pytest -q", AGENT, status=0)
+    talk.add(Kind.REPLY, reply, AGENT)
+    digest = Extractive().digest(talk.segment())
+    assert [decision in point.text for point in digest.decisions] == [True]
+    assert action not in digest.decisions[0].text
+    assert [action in point.text.lower() for point in digest.actions] == [True]

@@ -42,6 +42,19 @@ def test_every_revision_goes_and_one_stub_stays() -> None:
     bare = stub_note(made, {ONE}, nobody)
     assert b"secret" not in bare
     assert bare.count(b"forgotten %%") == 1
+    # What a section says of the one before it is ours as well, and leads to nothing now.
+    assert b"Goes on from" not in bare
+    assert b"replaces" not in bare
+
+
+def test_the_link_to_the_section_before_goes_with_it() -> None:
+    texts = Texts("A secret context.")
+    link = "[[daily/2026-06-09#^s-ba9876543210|2026-06-09 23:50]]"
+    made = note(render(Section(ONE, 1, "claude-code", "api", "box", "10:00", texts, before=link)))
+    assert b"Continued from" in made
+    bare = stub_note(made, {ONE}, nobody)
+    assert b"Continued from" not in bare
+    assert b"secret" not in bare
 
 
 @pytest.mark.parametrize("newline", [b"\n", b"\r\n"])

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from afterword.compile.candidates import Candidate, Session
 from afterword.compile.engine import MAX_TEXT
-from afterword.compile.heads import contrasts, is_labelled, leans, unanswered, unjoined, unlabelled
+from afterword.compile.heads import contrasts, is_labelled, labelled_part, leans, unanswered, unjoined, unlabelled
 from afterword.compile.sentences import cut
 from afterword.compile.wording import advised
 
@@ -90,7 +90,8 @@ def _with_next(session: Session, c: Candidate, text: str) -> Told:
     """A labelled sentence, with the next one where it is short or points at it."""
     after = session.after(c)
     short = len(text) < (_TAIL if " " in text else _EAST_TAIL)
-    if after and after.prose and not after.question and (short or leans(text, session.language)):
+    own = after is not None and (after.cue("action") >= _STRONG or labelled_part(after.text))
+    if after and not own and after.prose and not after.question and (short or leans(text, session.language)):
         joined = join(text, after.text)
         if len(joined) <= MAX_TEXT:
             return Told(joined, (c, after), c)

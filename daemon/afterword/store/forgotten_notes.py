@@ -21,7 +21,8 @@ _POINT: Final = re.compile(r" {0,3}[-*+](?:[ \t]+|$)(?:\[.\](?:[ \t]+|$))?(.*)")
 _CONTEXT: Final = re.compile(r" {0,3}\*\*Context(?::\*\*|\*\*:)[ \t]*(.*)")
 _BLOCK_ID: Final = re.compile(r"(?:^|[ \t]+)\^s-[0-9a-f]{12}(?:-r[0-9]+)?(?=[ \t]|$)")
 _SHAPE: Final = re.compile(
-    r" {0,3}(?:%%[ \t]*/?afterword\b.*|###[ \t]+Session \(\d\d:\d\d\)|replaces \[\[#\^s-.*|\*\*(?:"
+    r" {0,3}(?:%%[ \t]*/?afterword\b.*|###[ \t]+Session \(\d\d:\d\d\)|replaces \[\[#\^s-.*"
+    r"|_Goes on from \[\[#\^s-[0-9a-f]{12}.*|_Continued from \[\[[^\]]*#\^s-[0-9a-f]{12}[^\]]*\]\]\._|\*\*(?:"
     + "|".join(label for _, label in PARTS)
     + r")(?::\*\*|\*\*:)|_Shortened: `afterword show s-[0-9a-f]{12}` has the rest\._|)[ \t]*"
 )
