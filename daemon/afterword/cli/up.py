@@ -91,7 +91,8 @@ def up(*, once: bool, settle: str | None, jobs: int | None, demo: bool, as_json:
             fresh = counts(program.ledger).items == 0
             with bars() as tell:
                 summary = passes.whole(program, tell, stop, thorough=once)
-            summary["stopped"] = stop()
+            if stop():
+                summary["stopped"] = True
             if fresh and not as_json and not stop():
                 _welcome(program, summary)
             else:
@@ -140,7 +141,8 @@ def ingest(*, harness: str | None, jobs: int | None, as_json: bool, config: Conf
         with writer(config, os.environ, "ingest", telling=bars) as program, bars() as tell:
             stop = Stop()
             done = passes.ingest(program, passes.Ingest(harness), tell, stop)
-            done["stopped"] = stop()
+            if stop():
+                done["stopped"] = True
     if as_json:
         say_json("ingest", done)
     else:
