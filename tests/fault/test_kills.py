@@ -12,7 +12,7 @@ from homes import Home
 from kills import LEDGER, NOTE, Feed, disturb, missing
 from transcripts import busy_session
 
-KILLS = int(os.environ.get("AFTERWORD_TEST_KILLS", "40"))
+KILLS = int(os.environ.get("AFTERWORD_TEST_KILLS", "30"))
 SEED = int(os.environ.get("AFTERWORD_TEST_SEED", "20260301"))
 
 OTHER = ("text.commit", "text.committed", "atomic.write", "atomic.fsync", "atomic.rename")
