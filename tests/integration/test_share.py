@@ -44,7 +44,7 @@ class Page(HTMLParser):
 def told(tmp_path: Path) -> tuple[Home, ClaudeSession]:
     home = Home(tmp_path / "mkowalska")
     session = ClaudeSession(random.Random(1), cwd=str(home.path / "work/orchard-api"))
-    session.prompt(f"The export fails, see {home.path}/work/orchard-api/log.txt; ask jane.doe@example.com about it")
+    session.prompt(f"The export fails, see {home.path}/code/orchard-api/log.txt; ask jane.doe@example.com about it")
     session.command("echo hi && make test", f"{HOSTILE}\nline two\nline three", failed=True)
     decided = "The cause is a race. We decided to use a lock file because it survives."
     session.reply(f"{decided}\n\n```python\nx = '<b>'\n```\n{HOSTILE}")
@@ -109,7 +109,7 @@ def test_it_is_scrubbed_once_more_and_counted(told: tuple[Home, ClaudeSession], 
     text = html.unescape(target.read_text("utf-8"))
     for gone in (SECRET, str(home.path), "jane.doe", "BOOK-12345"):
         assert gone not in text, gone
-    assert "~/work/orchard-api/log.txt" in text
+    assert "~/code/orchard-api/log.txt" in text
     assert "[email]" in text
     assert said["scrubbed"]["e-mail address"] >= 1
     assert said["scrubbed"]["home folder"] >= 1
