@@ -101,7 +101,7 @@ def test_an_interrupted_up_says_so_and_nothing_that_is_not_true(tmp_path: Path) 
     assert process.returncode == 0, worries
     assert "Stopped before the end. Nothing is lost" in worries
     assert "history was found yet" not in said + worries
-    assert "until they rest" not in worries
+    assert "when they rest" not in worries
     assert "--settle 0" not in worries
     assert "stopped" not in home.json("up", "--once", "--settle", "0", **MANY)
 

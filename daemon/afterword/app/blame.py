@@ -3,12 +3,14 @@
 import os
 import posixpath
 from collections import defaultdict
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 
 from afterword.domain.clock import format_rfc3339
 from afterword.domain.digest import Digest
+from afterword.domain.ids import SegmentKey
 from afterword.domain.items import Kind
 from afterword.domain.section_edits import laid_over
 from afterword.store.ledger import section_edits, segments, sessions, touched, views
@@ -87,13 +89,13 @@ def _touched(ledger: Ledger, session: Head, touches: list[Touch]) -> Touched:
     )
 
 
-def _digest(ledger: Ledger, key: Any) -> Digest | None:
+def _digest(ledger: Ledger, key: SegmentKey) -> Digest | None:
     """A section's digest as people left it."""
     found = segments.section(ledger, key)
     return laid_over(found[1].digest, section_edits.get(ledger, key))[0] if found else None
 
 
-def _first(texts: Any) -> tuple[str, ...]:
+def _first(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(texts))[:_MOST_POINTS]
 
 

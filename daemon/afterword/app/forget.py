@@ -12,7 +12,7 @@ from afterword.app import forget_targets, passes, traces
 from afterword.app.config import Config
 from afterword.app.forget_targets import ArticleHit, Hit, Selector, Targets
 from afterword.app.passes import Tell
-from afterword.app.program import writer
+from afterword.app.program import Program, writer
 from afterword.app.reading import reader, zones_of
 from afterword.domain.clock import format_rfc3339
 from afterword.domain.errors import NothingFound
@@ -102,7 +102,7 @@ def do_here(
         return done
 
 
-def _index(program: Any, tell: Tell, stop: Callable[[], bool]) -> None:
+def _index(program: Program, tell: Tell, stop: Callable[[], bool]) -> None:
     """Without a daemon the index is made whole again at once."""
     passes.catch_up(program, tell, stop)
 

@@ -5,13 +5,14 @@ import socket
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
 from afterword.app.config import Config
 from afterword.app.reading import redactor, zones_of
 from afterword.app.show import Shown, find, whole
+from afterword.domain.digest import Digest
 from afterword.domain.errors import NothingFound
 from afterword.domain.escape import plain, plain_lines
 from afterword.domain.ids import SegmentKey
@@ -152,7 +153,7 @@ def _said(item: Shown, scrub: Callable[[str], str], time: str) -> Said:
     )
 
 
-def _section(record: segments.SectionRecord, digest: Any, scrub: Callable[[str], str]) -> Section:
+def _section(record: segments.SectionRecord, digest: Digest, scrub: Callable[[str], str]) -> Section:
     texts = texts_of(digest)
     rows = (
         ("Context", (texts.context,) if texts.context else ()),
