@@ -46,7 +46,8 @@ class Call:
 
     @property
     def step(self) -> str:
-        return "digest" if "context" in self.body["generationConfig"]["responseJsonSchema"]["properties"] else "compile"
+        asked = self.body["generationConfig"]["responseJsonSchema"]["properties"]
+        return "digest" if "context" in asked else "compare" if "verdicts" in asked else "compile"
 
 
 class GeminiServer:
@@ -173,7 +174,13 @@ def send(handler: BaseHTTPRequestHandler, code: int, body: Body | bytes, **heade
 
 
 def honest(call: Call) -> Body:
-    return honest_digest(call) if call.step == "digest" else honest_articles(call)
+    match call.step:
+        case "digest":
+            return honest_digest(call)
+        case "compare":
+            return honest_verdicts(call)
+        case _:
+            return honest_articles(call)
 
 
 def honest_digest(call: Call) -> Body:
@@ -222,6 +229,20 @@ def honest_articles(call: Call) -> Body:
         others = [other["title"] for other in made if other is not each][:2]
         each["related"] = [{"to": title, "reason": "the same day's work"} for title in others]
     return {"articles": made}
+
+
+def honest_verdicts(call: Call) -> Body:
+    """Two that share most of their words are one."""
+    return {"verdicts": [verdict_on(row) for row in call.rows]}
+
+
+def verdict_on(row: Body, verdict: str = "") -> Body:
+    one, other = (" ".join(row[side]["points"]) for side in ("earlier", "later"))
+    words, others = (set(re.findall(r"\w{4,}", text.casefold())) for text in (one, other))
+    same = len(words & others) >= 0.5 * min(len(words), len(others))
+    verdict = verdict or ("same" if same else "distinct")
+    quotes = ("", "") if verdict == "distinct" else (row["earlier"]["points"][0][:200], row["later"]["points"][0][:200])
+    return {"id": row["id"], "verdict": verdict, "quote_earlier": quotes[0].strip(), "quote_later": quotes[1].strip()}
 
 
 # Misbehaviour.

@@ -3,6 +3,7 @@
 import itertools
 import re
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from knowledge import NOW, concept, history, later
 
 from afterword.compile.build import Compile
 from afterword.compile.extractive import Extractive
-from afterword.domain.articles import CompileInput, Proposal
+from afterword.domain.articles import CompileInput, Pair, Proposal, Verdict
 from afterword.domain.digest import Digest, DigestInput
 from afterword.redact.redactor import Redactor
 from afterword.store.ledger.ledger import open_writer
@@ -218,6 +219,10 @@ class Listening:
     def compile(self, day: CompileInput) -> list[Proposal]:
         self.asked.append(day)
         return self._engine.compile(day)
+
+    def compare(self, day: str, pairs: Sequence[Pair]) -> list[Verdict]:
+        del day, pairs
+        return []
 
     def nothing(self, day: CompileInput) -> None:
         self._engine.nothing(day)

@@ -60,9 +60,9 @@ def places(ledger: Ledger, what: str) -> list[Place]:
     """
     row = [each for each in articles.current(ledger) if each.live]
     paths = {uid: file.path for uid, file in article_files.every(ledger).items()}
-    named = [each for each in row if _named(each, paths.get(each.uid, ""), what)]
-    if named:
-        return [_place(each, paths, tuple(claim.text for claim in each.article.points)) for each in named]
+    by_name = [each for each in row if named(each, paths.get(each.uid, ""), what)]
+    if by_name:
+        return [_place(each, paths, tuple(claim.text for claim in each.article.points)) for each in by_name]
     claim = Claim(what, SegmentKey(""), what)
     found = []
     for each in row:
@@ -74,7 +74,8 @@ def places(ledger: Ledger, what: str) -> list[Place]:
     return found
 
 
-def _named(each: Current, path: str, what: str) -> bool:
+def named(each: Current, path: str, what: str) -> bool:
+    """Whether an article answers to this: its uid or the beginning of it, its path, slug, title or an alias."""
     asked = what.removeprefix("./")
     return (
         each.uid == asked
@@ -117,7 +118,7 @@ def one_to_undo(ledger: Ledger, today: str, what: str) -> Place:
     can = {place.uid for place in retracted(ledger, today)}
     paths = {uid: file.path for uid, file in article_files.every(ledger).items()}
     row = [each for each in articles.current(ledger) if each.edits.status == "retracted"]
-    found = [each for each in row if _named(each, paths.get(each.uid, ""), what)]
+    found = [each for each in row if named(each, paths.get(each.uid, ""), what)]
     if not found:
         raise NothingFound(
             f"nothing that was retracted answers to {what!r}", "`afterword undo` lists what can be undone"
@@ -151,7 +152,7 @@ def retract(program: "Program", given: Retract, tell: "Tell", stop: Callable[[],
             articles.put_edits(program.ledger, program.redactor, uid, edits)
             done.append(uid)
         program.ledger.set_meta(articles.OWED, 1)
-    return {"retracted": done, "files": _settle(program, tell, stop)}
+    return {"retracted": done, "files": settled(program, tell, stop)}
 
 
 def undo(program: "Program", given: Undo, tell: "Tell", stop: Callable[[], bool]) -> dict[str, Any]:
@@ -171,11 +172,11 @@ def undo(program: "Program", given: Undo, tell: "Tell", stop: Callable[[], bool]
         )
         articles.put_edits(program.ledger, program.redactor, place.uid, edits)
         program.ledger.set_meta(articles.OWED, 1)
-    return {"undone": place.uid, "files": _settle(program, tell, stop)}
+    return {"undone": place.uid, "files": settled(program, tell, stop)}
 
 
-def _settle(program: "Program", tell: "Tell", stop: Callable[[], bool]) -> int:
-    """Fold all articles anew, with what is closed now, and bring vault and contexts up to date."""
+def settled(program: "Program", tell: "Tell", stop: Callable[[], bool]) -> int:
+    """How many files were written when all articles are folded anew, with what is closed and parted now."""
     built = bool(articles.builds(program.ledger))
     done = program.compiling.run([], on_progress=lambda n, all_: tell("Compiling", "days", n, all_, ""), stop=stop)
     program.ready.sync()

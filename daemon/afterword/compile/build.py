@@ -13,6 +13,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from afterword.compile.doubts import ruled
 from afterword.compile.engine import Choose, Engine, Waiting
 from afterword.compile.folding import Folding
 from afterword.compile.related import Relations
@@ -131,6 +132,7 @@ class Compile:
                     results[day] = DayResult(day, "unchanged")
                     continue
                 record = self._propose(day, now, state.stored, closed, engine, before)
+                record = ruled(record, day, engine, state, before)
             except Waiting:
                 results[day] = DayResult(day, "waiting", "the model has not answered yet")
                 if not fresh or len(older) >= _SETTLED_AT_ONCE:

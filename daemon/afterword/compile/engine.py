@@ -2,11 +2,11 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol, TypeAlias
 
 from afterword.compile.sentences import cut, normal, plain
-from afterword.domain.articles import CompileInput, Proposal
+from afterword.domain.articles import CompileInput, Pair, Proposal, Verdict
 from afterword.domain.digest import Digest, DigestInput, Passage, Point
 from afterword.domain.errors import TransientError
 from afterword.domain.items import Kind, SaidBy
@@ -43,6 +43,10 @@ class Engine(Protocol):
 
     def compile(self, day: CompileInput) -> list[Proposal]:
         """The articles of one day, as data; they go through `validate.valid`."""
+
+    def compare(self, day: str, pairs: Sequence[Pair]) -> list[Verdict]:
+        """What the later of each two tellings, met while a day is compiled, is to the earlier; empty where that is left
+        to what is measured. Any doubt is `distinct`."""
 
     def nothing(self, day: CompileInput) -> None:
         """Told that not one article of a day stands after both rounds. What it raises keeps the day pending."""

@@ -28,7 +28,7 @@ from afterword.compile.rank import alike
 from afterword.compile.sentences import cut, normal, plain
 from afterword.compile.telling import Told, join, tell
 from afterword.compile.weigh import part_of, wanted, weigh
-from afterword.domain.articles import CompileInput, Proposal
+from afterword.domain.articles import CompileInput, Pair, Proposal, Verdict
 from afterword.domain.digest import Digest, DigestInput, Point
 from afterword.domain.items import Kind
 
@@ -76,6 +76,11 @@ class Extractive:
     def compile(self, day: CompileInput) -> list[Proposal]:
         """The articles of one day, in the conversations' own sentences."""
         return proposals(day)
+
+    def compare(self, day: str, pairs: Sequence[Pair]) -> list[Verdict]:
+        """Nothing: what is measured decides."""
+        del day, pairs
+        return []
 
     def nothing(self, day: CompileInput) -> None:
         """A day may have nothing in it that stands by itself."""

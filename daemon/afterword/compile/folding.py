@@ -5,18 +5,19 @@ changed is remembered beside the ledger, for as long as nothing else touched the
 """
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
 from afterword.compile.connections import Where
 from afterword.compile.merge import Knowledge
 from afterword.compile.retracting import Closed
+from afterword.compile.rulings import Rulings
 from afterword.compile.same import Meaning
-from afterword.domain.articles import MIN_PER_DAY, Article, Edits
+from afterword.domain.articles import MIN_PER_DAY, Article, Edits, Ruling
 from afterword.domain.ids import ArticleUid, SegmentKey
 from afterword.redact.redactor import Redactor
-from afterword.store.ledger import articles, segments
+from afterword.store.ledger import articles, partings, segments
 from afterword.store.ledger.articles import BuildRecord
 from afterword.store.ledger.ledger import Ledger
 
@@ -49,7 +50,8 @@ class Folding:
         current = articles.current(ledger)
         self._closed = closed
         self._meaning = meaning
-        self._sign = fold_sign(closed, meaning)
+        self._parted = [parting.ruling for parting in partings.every(ledger)]
+        self._sign = fold_sign(closed, meaning, self._parted)
         self._theirs = {each.uid for each in current if each.edits != Edits()}
         self._origins: dict[SegmentKey, Where | None] = {}
         self._base: dict[ArticleUid, Article] | None = None
@@ -86,16 +88,26 @@ class Folding:
     def on_top(self, day: str, record: BuildRecord) -> Folded:
         """A day that is newer than all others, or the newest one again after `undo`."""
         if self._knowledge is None:
-            base = self.stored if self._base is None else self._base
-            standing = {uid: article for uid, article in base.items() if article.status != "withdrawn"}
-            self._knowledge = Knowledge(standing, self._closed, self._meaning, self._origin)
+            self._knowledge = self._standing(self.stored if self._base is None else self._base)
+        self._knowledge.rulings.add(record.rulings)
         made = built(self._knowledge, day, record)
         return self._kept(self._knowledge.articles), self.records | {day: made}
 
+    def beside(self) -> Knowledge:
+        """The articles as they are stored, to compare with; nothing is to be built on it."""
+        return self._standing(self.stored)
+
+    def _standing(self, base: Mapping[ArticleUid, Article]) -> Knowledge:
+        standing = {uid: article for uid, article in base.items() if article.status != "withdrawn"}
+        return Knowledge(standing, self._closed, self._meaning, self._origin, self._rulings(self.records))
+
+    def _rulings(self, records: Mapping[str, BuildRecord]) -> Rulings:
+        return Rulings([*self._parted, *(said for record in records.values() for said in record.rulings)])
+
     def again(self, changed: Mapping[str, BuildRecord], stop: Callable[[], bool] = lambda: False) -> Folded | None:
         """The fold over all builds, some of which changed; None when `stop`, asked before each, said so."""
-        self._knowledge = Knowledge(None, self._closed, self._meaning, self._origin)
         records = dict(self.records) | dict(changed)
+        self._knowledge = Knowledge(None, self._closed, self._meaning, self._origin, self._rulings(records))
         for day in sorted(records):
             if stop():
                 return None
@@ -168,7 +180,7 @@ def built(knowledge: Knowledge, day: str, record: BuildRecord) -> BuildRecord:
     )
 
 
-def fold_sign(closed: Closed, meaning: Meaning | None) -> str:
+def fold_sign(closed: Closed, meaning: Meaning | None, parted: Sequence[Ruling]) -> str:
     """Names all that articles depend on besides the builds; with another one they are folded anew."""
-    said = (_VERSION, meaning.signature if meaning else "words", closed.key())
+    said = (_VERSION, meaning.signature if meaning else "words", closed.key(), *([parted] if parted else []))
     return hashlib.blake2b(msgspec.json.encode(said), digest_size=12).hexdigest()

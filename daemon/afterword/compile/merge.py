@@ -6,7 +6,7 @@ same articles, whatever runs they came from.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 
@@ -16,13 +16,13 @@ from afterword.compile.likeness import Likeness, cosine, counted, shared
 from afterword.compile.reasons import back_reason, is_filler, reason
 from afterword.compile.replacing import replaces
 from afterword.compile.retracting import Closed, brings_back
-from afterword.compile.same import NEAR, Meaning, Profile, judge, profile_of
-from afterword.domain.articles import MAX_PER_DAY, RELATED, Article, Proposal, Related, name_key
+from afterword.compile.rulings import Rulings, marks
+from afterword.compile.same import NEAR, Meaning, Profile, judge, profile_of, told_apart
+from afterword.domain.articles import MAX_PER_DAY, RELATED, Article, Proposal, Related, Verdict, name_key
 from afterword.domain.ids import ArticleUid
 from afterword.domain.slugs import SLUG_MAX, article_slug
 
 Outcome: TypeAlias = Literal["created", "updated", "merged", "absorbed"]
-Verdict: TypeAlias = Literal["same", "supersedes", "distinct"]
 
 _COMPARED = 12
 _COMPARED_BY_MEANING = 6
@@ -33,6 +33,11 @@ _LINKED = 0.07
 _MEANT_SHARE = 0.25
 """How much likeness by meaning adds to that of words where links are looked for."""
 _BELONGS = 0.5
+_RULED: Final = 3.0
+"""How sure it is that two tell one matter where an engine said so: surer than what is measured."""
+_DOUBTED: Final = 3
+_DOUBT_LIKE: Final = 0.15
+"""From this likeness by words on it is worth a question whether two tell one matter."""
 EXTRACTIVE = "extractive"
 """The engine whose days are connected here; others propose connections themselves."""
 _FEW = 20
@@ -42,7 +47,8 @@ _FEW = 20
 class Knowledge:
     """All articles as the engine has them. `closed` ones a person retracted or deleted: they take in silently what is
     said again, and are linked from nowhere. Without `meaning` only words are compared, and without `origins` nothing
-    is connected. Connections have no part in what concepts are compared by."""
+    is connected. Connections have no part in what concepts are compared by. What was ruled about two tellings goes
+    before what is measured."""
 
     def __init__(
         self,
@@ -50,8 +56,11 @@ class Knowledge:
         closed: Closed | None = None,
         meaning: Meaning | None = None,
         origins: Origins | None = None,
+        rulings: Rulings | None = None,
     ) -> None:
         self.articles: dict[ArticleUid, Article] = {}
+        self.rulings = rulings or Rulings()
+        self._holders: dict[str, ArticleUid] = {}
         self._closed = closed or Closed()
         self._meaning = meaning
         self._likeness = Likeness()
@@ -98,14 +107,21 @@ class Knowledge:
         """(how sure, uid) of the article that tells the same matter; None when there is none, or in doubt."""
         own = profile_of(proposal, proposal.title)
         best: tuple[float, ArticleUid] | None = None
+        ruled = self._ruled(marks(proposal))
         connected = [uid for uid in sorted(self.articles) if self.articles[uid].kind == "connection"]
-        for other in connected if proposal.kind == "connection" else self._candidates(own, proposal):
+        for other in connected if proposal.kind == "connection" else [*ruled, *self._candidates(own, proposal)]:
             if self.articles[other].kind != proposal.kind or (
                 other in self._closed and not self._closed.spares(other, uid)
             ):
                 continue
             named = name_key(proposal.title) in {name_key(name) for name in self.articles[other].names}
-            score = judge(own, self._profile(other), self._likeness, named=named, meaning=self._meaning)
+            match ruled.get(other):
+                case "same":
+                    score = _RULED
+                case None:
+                    score = judge(own, self._profile(other), self._likeness, named=named, meaning=self._meaning)
+                case _:
+                    continue
             if score > 0 and (best is None or score > best[0]):
                 best = (score, other)
         taken = self._closed.takes(uid, own, self._likeness, self._meaning)
@@ -114,14 +130,57 @@ class Knowledge:
     def _replaced_by(self, proposal: Proposal) -> ArticleUid | None:
         """The article with a decision that the proposal replaces, if there is exactly one."""
         own = profile_of(proposal, proposal.title)
+        ruled = self._ruled(marks(proposal))
         found = [
             uid
             for uid in self._candidates(own, proposal)
-            if self._open(uid)
+            if uid not in ruled
+            and self._open(uid)
             and self.articles[uid].kind == proposal.kind
             and replaces(proposal.points, self.articles[uid].points)
         ]
         return found[0] if len(found) == 1 else None
+
+    def _ruled(self, mine: frozenset[str]) -> dict[ArticleUid, Verdict]:
+        """What something with these marks is to the articles about which that was said."""
+        found: dict[ArticleUid, Verdict] = {}
+        for uid in sorted({self._holders[m] for m in self.rulings.opposite(mine) if m in self._holders}):
+            if verdict := self.rulings.between(mine, marks(self.articles[uid])):
+                found[uid] = verdict
+        return found
+
+    def doubts(self, proposal: Proposal) -> list[ArticleUid]:
+        """The articles that may tell a proposal's matter and about which nobody said yet, the nearest first."""
+        if proposal.kind != "concept" or proposal.uid in self.articles:
+            return []
+        own = profile_of(proposal, proposal.title)
+        ruled = self._ruled(marks(proposal))
+        found = []
+        for uid in self._candidates(own, proposal):
+            article = self.articles[uid]
+            if uid in ruled or article.kind != "concept" or not self._open(uid) or proposal.uid in article.merged:
+                continue
+            near = max(self._like(own, uid), float(name_key(proposal.title) in map(name_key, article.names)))
+            if near >= _DOUBT_LIKE:
+                found.append((near, uid))
+        found.sort(key=lambda pair: (-pair[0], pair[1]))
+        return [uid for _, uid in found[:_DOUBTED]]
+
+    def _like(self, own: Profile, uid: ArticleUid) -> float:
+        """How near an article is, by words or meaning."""
+        other = self._profile(uid)
+        vectors = [self._likeness.vector(story) for story in other.stories]
+        words = max(
+            (cosine(self._likeness.vector(story), theirs) for story in own.stories for theirs in vectors), default=0.0
+        )
+        meant = 0.0
+        if self._meaning and own.told and other.told:
+            meant = max(map(max, self._meaning.alike(own.told, other.told)))
+        return max(words, meant if meant >= NEAR else 0.0)
+
+    def apart(self, proposal: Proposal, uid: ArticleUid) -> bool:
+        """Whether a number, a name or an opposite in them tells a proposal and an article apart, whoever says else."""
+        return told_apart(profile_of(proposal, proposal.title), self._profile(uid), self._likeness)
 
     def _candidates(self, own: Profile, proposal: Proposal) -> list[ArticleUid]:
         named = [uid for name in (proposal.title, *proposal.aliases) for uid in self._names.get(name_key(name), ())]
@@ -167,13 +226,22 @@ class Knowledge:
             target = self._replaced_by(proposal)
         if target is None:
             self._put(uid, self._article(uid, day, engine, proposal))
+            self._supersede(uid, proposal)
             return uid, "created"
         if self.articles[target].status in ("retracted", "deleted"):
             return target, "absorbed"
         before = self.articles[target]
         replaced = replaces(proposal.points, before.points) if before.updated <= day else {}
         self._put(target, joined(before, day, proposal, uid, meaning=self._meaning, replaced=replaced))
+        self._supersede(target, proposal)
         return target, "merged" if uid != target else "updated"
+
+    def _supersede(self, uid: ArticleUid, proposal: Proposal) -> None:
+        """Mark the articles that `uid` takes the place of now, where an engine said that this proposal does."""
+        for old, verdict in self._ruled(marks(proposal)).items():
+            article = self.articles[old]
+            if verdict == "supersedes" and old != uid and self._open(old) and not article.replaced_by:
+                self.articles[old] = msgspec.structs.replace(article, status="stale", replaced_by=uid)
 
     def _article(self, uid: ArticleUid, day: str, engine: str, proposal: Proposal) -> Article:
         return Article(
@@ -250,6 +318,8 @@ class Knowledge:
 
     def _name(self, uid: ArticleUid, article: Article) -> None:
         self.articles[uid] = article
+        for claim in article.points if article.kind == "concept" else ():
+            self._holders[claim.mark] = uid
         self._slugs.setdefault(article.slug, uid)
         for name in (*article.names, article.slug):
             self._names.setdefault(name_key(name), {})[uid] = None

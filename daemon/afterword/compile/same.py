@@ -159,6 +159,16 @@ def judge(
     return max(_by_words(one, other, likeness), _by_meaning(one, other, meaning) if meaning else 0.0)
 
 
+def told_apart(one: Profile, other: Profile, likeness: Likeness) -> bool:
+    """Whether two of their points that are alike differ in a number, a name or an opposite: two facts in similar
+    words."""
+    return any(
+        _contrast(one, n, other, m, names=near >= _CONTRAST)
+        for near, n, m in _closest(one, other, likeness)
+        if near >= _AMOUNTS
+    )
+
+
 def _by_words(one: Profile, other: Profile, likeness: Likeness) -> float:
     whole = max(
         (cosine(likeness.vector(a), likeness.vector(b)) for a in one.stories for b in other.stories), default=0.0

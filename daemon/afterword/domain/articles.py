@@ -37,6 +37,11 @@ class Claim(msgspec.Struct, frozen=True, omit_defaults=True):
         """Section and quote: where it was said."""
         return self.section, self.quote
 
+    @property
+    def mark(self) -> str:
+        """A name for the place that holds no text."""
+        return article_uid(self.section, self.quote)
+
 
 class Related(msgspec.Struct, frozen=True):
     """A link to another article, and why."""
@@ -120,6 +125,33 @@ class Known(msgspec.Struct, frozen=True):
     title: str
     slug: str
     points: tuple[str, ...]
+
+
+class Telling(msgspec.Struct, frozen=True):
+    """An article, or what would become one, as it is put beside another: its newest day, title, and what it says."""
+
+    day: str
+    title: str
+    points: tuple[str, ...]
+
+
+class Pair(msgspec.Struct, frozen=True):
+    """Two tellings that may be of one matter, in the order of their days."""
+
+    earlier: Telling
+    later: Telling
+
+
+Verdict: TypeAlias = Literal["same", "supersedes", "contradicts", "distinct"]
+"""What the later of two tellings is to the earlier one; any doubt is distinct."""
+
+
+class Ruling(msgspec.Struct, frozen=True, array_like=True):
+    """That what says one of `later` is this to what says one of `earlier`; both are marks of claims."""
+
+    verdict: Verdict
+    later: tuple[str, ...]
+    earlier: tuple[str, ...]
 
 
 class CompileInput(msgspec.Struct, frozen=True):

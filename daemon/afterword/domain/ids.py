@@ -7,6 +7,7 @@ changes an id, and two machines that read the same transcript give the same item
 import hashlib
 import json
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NewType
 
 import msgspec
@@ -53,6 +54,7 @@ def segment_key(first_item: ItemId) -> SegmentKey:
     return SegmentKey(f"s-{digest}")
 
 
+@lru_cache(maxsize=65536)
 def article_uid(section: SegmentKey, quote: str) -> ArticleUid:
     """The uid of the article whose first evidence is this quote of this section."""
     digest = hashlib.blake2b(f"{section} {quote}".encode(), digest_size=6, person=b"afterword-artic").hexdigest()

@@ -120,7 +120,8 @@ def search(
     if meaning and semantic == "ready" and kinds and (mode == "semantic" or not only_exact(query)):
         terms = parse(query)
         passages = meaning.passages(query, filters, kinds, limit)
-        found = [r for p in passages if (r := _of_passage(ledger, p, terms, filters))]
+        shown = [(p, r) for p in passages if (r := _of_passage(ledger, p, terms, filters))]
+        found = [r for _, r in sorted(shown, key=lambda pair: _is_stale(ledger, pair[0]))]
     return Results(_joined(hits, found, limit), answer.total, answer.cut, answer.complete, semantic)
 
 
@@ -184,12 +185,21 @@ def _project(session: Head) -> str:
     return session.facts.project
 
 
+def _is_stale(ledger: Ledger, passage: Found) -> bool:
+    """Whether it is of an article that something newer took the place of, which comes after all others."""
+    if passage.kind != "article":
+        return False
+    from afterword.store.ledger import articles  # noqa: PLC0415  # exact search does without
+
+    return articles.standing_at(ledger, passage.ref) == "stale"
+
+
 def _of_passage(ledger: Ledger, passage: Found, terms: list[Term], filters: Filters) -> Result | None:
     match passage.kind:
         case "article":
             from afterword.store.ledger import articles  # noqa: PLC0415  # exact search does without
 
-            if not articles.stands_at(ledger, passage.ref):
+            if not articles.standing_at(ledger, passage.ref):
                 return None  # retracted, deleted or moved since it was indexed
             return Result(
                 id=passage.ref,

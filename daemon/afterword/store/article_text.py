@@ -44,7 +44,7 @@ def wanted(
     """The note of an article. `types` are the types the vault gives to properties, where they are known."""
     article, edits = current.article, current.edits
     parts = {
-        HEAD: _head(article, out),
+        HEAD: _head(article, targets, out),
         "Key Points": _section("Key Points", [_point(claim, out) for claim in article.points]),
         "Details": _section(
             "Details", "\n\n".join(str(prose(out(part))) for part in article.details.split("\n\n")).split("\n")
@@ -63,14 +63,22 @@ def wanted(
     return Wanted(tuple((key, coerced(value, kinds.get(key, ""))) for key, value in front), parts)
 
 
-def _head(article: Article, out: Out) -> str:
+def _head(article: Article, targets: Targets, out: Out) -> str:
     lines = [f"# {prose(out(article.title))}"]
     if article.status == "retracted":
         when = f" on {article.retracted_on}" if article.retracted_on else ""
         lines += ["", f"> [!warning] Retracted{when}"]
         if article.retract_reason:
             lines.append(f"> {prose(out(article.retract_reason))}")
+    elif newer := _replacement(article, targets):
+        lines += ["", "> [!info] Replaced", f"> By [[{newer.note}|{label(out(newer.title))}]]."]
     return "\n".join(lines) + "\n"
+
+
+def _replacement(article: Article, targets: Targets) -> Target | None:
+    """The article that an engine found to take this one's place, while it is there."""
+    found = targets.get(ArticleUid(article.replaced_by)) if article.replaced_by else None
+    return found if found and found.live else None
 
 
 def _point(claim: Claim, out: Out) -> str:
@@ -137,7 +145,9 @@ def _front(current: Current, sources: Sources, targets: Targets, out: Out) -> li
             rows.append(("retracted_on", _day(article.retracted_on)))
         if article.retract_reason:
             rows.append(("retract_reason", plain(out(article.retract_reason))))
-    if article.replaced_by:
+    if newer := _replacement(article, targets):
+        rows.append(("replaced_by", f"[[{newer.note}]]"))
+    elif article.replaced_by and edits.replaced_by is not None:
         rows.append(("replaced_by", plain(out(article.replaced_by))))
     rows += [("use_count", 0), ("engine", Word(article.engine)), ("cssclasses", [Word("memory-article")])]
     if edits.bodies:

@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from afterword.compile.engine import Waiting, check
-from afterword.compile.gemini import articles, digests
+from afterword.compile.gemini import articles, digests, pairs
 from afterword.compile.gemini.answers import Answers
 from afterword.compile.gemini.faults import OF_THE_TEXT, ModelFault
-from afterword.domain.articles import CompileInput, Proposal
+from afterword.domain.articles import CompileInput, Pair, Proposal, Verdict
 from afterword.domain.digest import Digest, DigestInput
 
 Piece = TypeVar("Piece")
@@ -50,6 +50,15 @@ class Gemini:
 
         found = _all(articles.parts(day, self._bound), made, articles.halved)
         return [proposal for row in found for proposal in row]
+
+    def compare(self, day: str, rows: Sequence[Pair]) -> list[Verdict]:
+        """What the later of each two is to the earlier; the same raises as `digest`."""
+
+        def made(piece: Sequence[Pair]) -> list[Verdict]:
+            return pairs.read(self._answers.get(pairs.question(day, piece, self._model)), piece)
+
+        found = _all(pairs.parts(rows, self._bound), made, pairs.halved)
+        return [verdict for row in found for verdict in row]
 
     def nothing(self, day: CompileInput) -> None:
         """A day that a model was paid to write up has something in it: what it said was no good.

@@ -5,7 +5,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from afterword.domain.articles import Article, Current, Edits, Proposal, laid_over
+from afterword.domain.articles import LIVE, Article, Current, Edits, Proposal, Ruling, Status, laid_over
 from afterword.domain.ids import ArticleUid, ItemId, SegmentKey
 from afterword.domain.registers import Rank
 from afterword.redact.redactor import Redactor
@@ -24,14 +24,15 @@ OWED = "articles_owed"
 
 PLAIN: Final = (
     *("sent", "sent_hash", "engine", "state", "status", "kind", "uid", "uids", "section", "day", "stamp"),
-    *("created", "updated", "merged", "retracted_on"),
+    *("created", "updated", "merged", "retracted_on", "rulings"),
 )
 """What is ours in articles and builds: a person's own patterns must not break it."""
 
 
 class BuildRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     """The value of a BUILD register, keyed by day. `sent` are (section key, rev); `sent_hash` is taken of what was
-    sent. `proposals` passed validation; `uids` are the articles they became part of."""
+    sent. `proposals` passed validation; `uids` are the articles they became part of. `rulings` are what the engine said
+    about them and the articles there were."""
 
     sent: tuple[tuple[str, int], ...]
     sent_hash: str
@@ -43,6 +44,7 @@ class BuildRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     created: tuple[ArticleUid, ...] = ()
     updated: tuple[ArticleUid, ...] = ()
     merged: tuple[ArticleUid, ...] = ()
+    rulings: tuple[Ruling, ...] = ()
 
 
 def builds(ledger: Ledger) -> dict[str, tuple[registers.Register, BuildRecord]]:
@@ -74,15 +76,15 @@ def current(ledger: Ledger) -> list[Current]:
     ]
 
 
-def stands_at(ledger: Ledger, path: str) -> bool:
-    """Whether a live article lies at this path in the vault, as far as the last look goes."""
+def standing_at(ledger: Ledger, path: str) -> Status | None:
+    """The status of the live article that lies at this path in the vault, as far as the last look goes."""
     rows = ledger.db.execute("SELECT uid FROM article_file WHERE path = ? AND state = ''", (path,)).fetchall()
     for (uid,) in rows:
         found = registers.get(ledger, RecordKind.ARTICLE, uid)
         edits = edits_of(ledger, ArticleUid(uid))
-        if found and Current(ArticleUid(uid), laid_over(found.read(Article), edits), edits).live:
-            return True
-    return False
+        if found and (article := laid_over(found.read(Article), edits)).status in LIVE:
+            return article.status
+    return None
 
 
 def edits_key(uid: ArticleUid) -> str:
