@@ -15,6 +15,7 @@ from afterword.app.engines import Engines
 from afterword.capture.section_watch import SectionWatch
 from afterword.capture.vault_watch import Seen, VaultWatch
 from afterword.compile.build import Compile, DayResult
+from afterword.compile.folding import unsettle
 from afterword.compile.same import texts_compared
 from afterword.domain.articles import Article, Current, Edits, laid_over
 from afterword.domain.clock import DAY_US, Clock, Zones
@@ -202,6 +203,14 @@ class Compiling:
             with self._ledger.transaction():
                 self._ledger.set_meta(articles.OWED, 0)
         return written
+
+    def mend(self, *, stop: Callable[[], bool] = lambda: False) -> int:
+        """Fold all articles anew, so that links lead to what is there now, and write what is not as it should be; how
+        many files were written."""
+        with self._ledger.transaction():
+            unsettle(self._ledger)
+        files = self.run([], stop=stop).files
+        return files + (self.render() if self.owed() else 0)
 
     def owed(self) -> bool:
         """Whether the vault is behind the ledger."""

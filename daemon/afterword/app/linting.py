@@ -4,13 +4,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from afterword.app.config import Config
-from afterword.compile.likeness import Likeness
-from afterword.compile.same import judge, profile_of
+from afterword.compile.folding import rulings_of
+from afterword.compile.overlaps import Overlaps
 from afterword.domain.article_note import layout
 from afterword.domain.articles import RELATED, Current, name_key
 from afterword.domain.conflicts import copy_of, merging
@@ -20,7 +20,15 @@ from afterword.store.ledger.ledger import Ledger
 from afterword.store.matter import read_matter
 from afterword.store.vault_card import read_card
 
+if TYPE_CHECKING:
+    from afterword.app.passes import Tell
+    from afterword.app.program import Program
+
 MAX_BYTES: Final = 64 * 1024
+AGENT_LINES: Final = 200
+AGENT_BYTES: Final = 25 * 1024
+"""What an agent loads when it starts holds no more."""
+_SHOWN: Final = 120
 _LINK = re.compile(r"(?<!\\)\[\[([^\]|#\n]*)(?:#([^\]|\n]*))?(?:\|[^\]\n]*)?\]\]")
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 _CODE = re.compile(r"`[^`\n]*`")
@@ -48,6 +56,7 @@ class Notes(msgspec.Struct, frozen=True):
     """(path, uid) of files in the knowledge folder that are no article of ours."""
     states: dict[str, str]
     sections: frozenset[str]
+    overlaps: Overlaps
 
 
 def examine(config: Config, ledger: Ledger) -> list[Fault]:
@@ -61,6 +70,17 @@ def examine(config: Config, ledger: Ledger) -> list[Fault]:
     notes = _notes(config.vault, config.days.folder, config.settings.vault.knowledge, ledger)
     found = [fault for check in CHECKS for fault in check(notes)]
     return sorted(set(found), key=lambda fault: (fault.kind, fault.path, fault.message))
+
+
+class Mend(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the job is told: nothing."""
+
+
+def mend(program: "Program", given: Mend, tell: "Tell", stop: Callable[[], bool]) -> dict[str, Any]:
+    """Make anew what is ours in the notes; how many files were written."""
+    del given
+    tell("Mending", "days", 0, 1, "")
+    return {"files": program.compiling.mend(stop=stop)}
 
 
 def _notes(vault: Path, daily: str, knowledge: str, ledger: Ledger) -> Notes:
@@ -82,6 +102,7 @@ def _notes(vault: Path, daily: str, knowledge: str, ledger: Ledger) -> Notes:
         tuple((path, uid) for path, _, uid in article_files.others(ledger)),
         {uid: file.state for uid, file in known.items() if file.state not in ("", "deleted")},
         frozenset(articles.cited(ledger, cited)),
+        Overlaps({each.uid: each.article for each in current if each.live}, rulings_of(ledger)),
     )
 
 
@@ -162,16 +183,18 @@ def _doubles(notes: Notes) -> Iterator[Fault]:
             holder = names.setdefault(name_key(name), each.uid)
             if holder != each.uid:
                 yield Fault("double", _path(notes, each), f"{name!r} is also a name of {holder}")
-    likeness = Likeness()
-    # A connection tells what its concepts tell.
-    live = [each for each in live if each.article.kind == "concept"]
-    profiles = {each.uid: profile_of(each.article, *each.article.names) for each in live}
-    for profile in profiles.values():
-        likeness.add(profile.words)
-    for n, each in enumerate(live):
-        for other in live[:n]:
-            if judge(profiles[each.uid], profiles[other.uid], likeness) > 0:
-                yield Fault("double", _path(notes, each), f"tells the same as {other.article.title!r} ({other.uid})")
+    known = {each.uid: each for each in live}
+    alike = set(notes.overlaps.doubles())
+    for one, other in alike:
+        title = known[one].article.title
+        yield Fault("double", _path(notes, known[other]), f"tells the same as {title!r} ({one})")
+    for (one, other), text in notes.overlaps.facts():
+        if (one, other) not in alike and (other, one) not in alike:
+            where = _path(notes, known[one])
+            yield Fault("fact-twice", _path(notes, known[other]), f"{text[:_SHOWN]!r} stands in {where} as well")
+    for (later, earlier), text in notes.overlaps.contradictions():
+        where = _path(notes, known[earlier])
+        yield Fault("contradiction", _path(notes, known[later]), f"{text[:_SHOWN]!r} goes against {where}")
     for path, uid in notes.others:
         if uid and any(each.uid == uid for each in notes.current):
             yield Fault("copy", path, f"has the uid of {notes.places.get(uid, uid)}: yours, left alone")
@@ -211,8 +234,16 @@ def _files(notes: Notes) -> Iterator[Fault]:
             yield Fault("conflict", name, "is a sync tool's copy of a note in conflict")
 
 
+def _budgets(notes: Notes) -> Iterator[Fault]:
+    for name, text in notes.texts.items():
+        if "/lessons/agents/" in f"/{name}":
+            lines, size = text.count("\n") + 1, len(text.encode())
+            if lines > AGENT_LINES or size > AGENT_BYTES:
+                yield Fault("budget", name, f"{lines:,} lines, {size >> 10} KiB: an agent loads 200 lines, 25 KiB")
+
+
 def _path(notes: Notes, each: Current) -> str:
     return notes.places.get(each.uid, each.uid)
 
 
-CHECKS: Final[tuple[Callable[[Notes], Iterator[Fault]], ...]] = (_broken, _orphans, _doubles, _stale, _files)
+CHECKS: Final[tuple[Callable[[Notes], Iterator[Fault]], ...]] = (_broken, _orphans, _doubles, _stale, _files, _budgets)

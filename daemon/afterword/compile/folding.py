@@ -155,6 +155,18 @@ class Folding:
         self._base = None
 
 
+def rulings_of(ledger: Ledger) -> Rulings:
+    """All that a person or an engine said about two tellings so far."""
+    parted = [parting.ruling for parting in partings.every(ledger)]
+    return Rulings([*parted, *(said for _, record in articles.builds(ledger).values() for said in record.rulings)])
+
+
+def unsettle(ledger: Ledger) -> None:
+    """Have all articles folded anew at the next compile; inside a transaction."""
+    ledger.set_meta(_FOLD, "")
+    ledger.set_meta(articles.OWED, 1)
+
+
 def _where(record: segments.SectionRecord) -> Where:
     return Where(record.session, record.day, record.time, record.project)
 

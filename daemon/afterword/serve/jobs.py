@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from afterword.app import parting, passes, retract
+from afterword.app import linting, parting, passes, retract
 from afterword.app.passes import Tell
 from afterword.app.program import Program
 from afterword.compile.engine import Waiting
@@ -44,6 +44,7 @@ JOBS: Final[dict[str, Work]] = {
     "forget": Work(passes.Forget, passes.forget),
     "retract": Work(retract.Retract, retract.retract),
     "undo": Work(retract.Undo, retract.undo),
+    "mend": Work(linting.Mend, linting.mend),
     "unmerge": Work(parting.Part, parting.part),
 }
 
