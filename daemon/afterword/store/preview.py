@@ -10,13 +10,11 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
-
 from afterword.domain.ids import ItemId
 from afterword.domain.items import Kind
+from afterword.redact.text import Redacted
 from afterword.store.fulltext import TOKENIZE, body
 from afterword.store.ledger.body import Body
-from afterword.store.ledger.sessions import SessionFacts
 from afterword.store.privacy import private_file
 
 FILE = "preview.db"
@@ -48,16 +46,15 @@ class Preview:
         self._chars = 0
         self._sessions: dict[tuple[str, str], int] = {}
 
-    def session(self, harness: str, native: str, facts: SessionFacts) -> int:
-        """The row of a session, with what is known of it by now."""
+    def session(self, harness: str, native: Redacted, facts: Redacted) -> int:
+        """The row of a session, with what is known of it by now (JSON of SessionFacts)."""
         self._begin()
-        encoded = msgspec.json.encode(facts).decode()
         row = self._sessions.get((harness, native))
         if row is not None:
-            self._db.execute("UPDATE session SET facts = ? WHERE row = ?", (encoded, row))
+            self._db.execute("UPDATE session SET facts = ? WHERE row = ?", (facts, row))
             return row
         made = self._db.execute(
-            "INSERT INTO session (harness, native, facts) VALUES (?, ?, ?)", (harness, native, encoded)
+            "INSERT INTO session (harness, native, facts) VALUES (?, ?, ?)", (harness, native, facts)
         ).lastrowid
         assert made is not None
         self._sessions[harness, native] = made

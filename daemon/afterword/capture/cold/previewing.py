@@ -7,6 +7,8 @@ left out or was forgotten nothing is previewed, and where a folder turns up that
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import msgspec
+
 from afterword.capture.cold import wire
 from afterword.capture.cold.feed import Feed
 from afterword.capture.cold.orders import Task
@@ -15,8 +17,8 @@ from afterword.capture.prepared import ReadyFacts
 from afterword.domain.ids import item_id
 from afterword.domain.items import Kind, SaidBy
 from afterword.redact.redactor import Redactor
-from afterword.store import preview
-from afterword.store.ledger.sessions import SessionFacts, title_of
+from afterword.store import faults, preview
+from afterword.store.ledger.sessions import PLAIN, SessionFacts, title_of
 
 
 class Previewing:
@@ -48,6 +50,7 @@ class Previewing:
         feed.preview(self._notice, on_file)
         if self._into:
             self._into.close()
+        faults.hit("preview.whole")
 
     def _notice(self, task: int, events: Sequence[wire.SentEvent]) -> None:
         harness = self._tasks[task].harness
@@ -79,7 +82,7 @@ class Previewing:
         if said.title and said.title_rank >= facts.title_rank:
             facts.title, facts.title_rank = said.title, said.title_rank
         facts.branch = said.branch or facts.branch
-        self._rows[session] = into.session(harness, self._native(said.session), facts)
+        self._rows[session] = self._put(into, session)
         for waiting in self._waiting.pop(session, ()):
             self._say(into, session, waiting)
 
@@ -92,10 +95,11 @@ class Previewing:
         facts = self._facts[session]
         if event.kind is Kind.PROMPT and event.said_by is SaidBy.PERSON and not facts.title:
             facts.title = title_of(said.text)
-            into.session(session[0], self._native(session[1]), facts)
+            self._put(into, session)
         # An item without a key has an id that counts; the first of its kind at its time is most often it.
         key = event.key if event.key is not None else (event.session, event.kind.word, time_us, 0)
         into.say(self._rows[session], item_id(session[0], event.kind.word, key), event.kind, time_us, said)
 
-    def _native(self, session: str) -> str:
-        return str(self._redactor.plain(session))
+    def _put(self, into: preview.Preview, session: tuple[str, str]) -> int:
+        facts = self._redactor.document(msgspec.to_builtins(self._facts[session]), plain=PLAIN)
+        return into.session(session[0], self._redactor.plain(session[1]), facts)
