@@ -119,8 +119,15 @@ class Redact(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Index(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """[index]"""
 
-    embedder: Annotated[str, msgspec.Meta(pattern="^(local|off)$")] = "local"
-    """local (in this process, no key, no download), or off: exact search only."""
+    embedder: Annotated[str, msgspec.Meta(pattern="^(local|gemini|off)$")] = "local"
+    """local (in this process, no key, no download), gemini (sends redacted texts over the network), or off: exact
+    search only. Another one makes a new index beside the old one."""
+    gemini_model: str = "gemini-embedding-001"
+    """With `gemini`: the embedding model."""
+    gemini_dim: Annotated[int, msgspec.Meta(ge=64, le=3072)] = 768
+    """With `gemini`: how many numbers a vector has."""
+    gemini_batch: Annotated[int, msgspec.Meta(ge=1, le=250)] = 100
+    """With `gemini`: how many texts go into one request."""
     max_chunks: Annotated[int, msgspec.Meta(ge=0)] = 20_000
     """How many stretches of conversation are found by meaning, the newest first; notes always are."""
 

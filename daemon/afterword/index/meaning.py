@@ -91,7 +91,7 @@ class Meaning:
         allowed = self._allowed(memory, wanted)
         if not allowed.any():
             return []
-        near = memory.near(self._embedder.embed([question])[0])
+        near = memory.near(self._embedder.question(question))
         mean = _mean(memory, near)
         floor = self._floor if floor is None else floor
         words, words_of_group = memory.words(asked(question))
