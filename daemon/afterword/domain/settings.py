@@ -132,6 +132,24 @@ class Index(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How many stretches of conversation are found by meaning, the newest first; notes always are."""
 
 
+class Chroma(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """[chroma]"""
+
+    url: str = ""
+    """A Chroma server, https://host:8000, for who has one; empty keeps it in the state folder."""
+    token_file: str = ""
+    """A file with the server's token alone, readable by its owner alone. The variable AFTERWORD_CHROMA_TOKEN comes
+    first."""
+    token_header: Annotated[str, msgspec.Meta(pattern="^(authorization|x-chroma-token)$")] = "authorization"  # noqa: S105
+    """How the token is sent: authorization (as a bearer token), or x-chroma-token."""
+    ca_file: str = ""
+    """The certificate of the authority that the server's is signed by, where the system does not know it."""
+    tenant: str = "default_tenant"
+    """The tenant on the server."""
+    database: str = "default_database"
+    """The database of the tenant; it must be there."""
+
+
 class Compile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """[compile]"""
 
@@ -197,6 +215,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     compile: Compile = Compile()
     redact: Redact = Redact()
     index: Index = Index()
+    chroma: Chroma = Chroma()
     gemini: Gemini = Gemini()
     door: Door = Door()
     log: Log = Log()

@@ -38,7 +38,8 @@ class Embedder(Protocol):
 
     @property
     def floors(self) -> tuple[float, float]:
-        """Between which two the floor lies below which nothing is near enough (see `meaning`)."""
+        """Between which two the floor lies below which nothing is near enough: where most background questions (see
+        `background`) stay below it."""
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         """One row of length 1 for each text, in order; waits for it."""

@@ -56,7 +56,7 @@ def _once(client: "Client", timeout_ms: int, model: str, dim: int, texts: Sequen
     contents = [types.Content(parts=[types.Part(text=text)]) for text in texts]
     answer = client.models.embed_content(
         model=model,
-        contents=contents,  # type: ignore[arg-type]  # a list of one of the kinds it takes
+        contents=contents,
         config=types.EmbedContentConfig(
             task_type="RETRIEVAL_QUERY" if question else "RETRIEVAL_DOCUMENT",
             output_dimensionality=dim,
