@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
-_TROUBLE = "index_trouble"
+TROUBLE = "index_trouble"
 """The small fact why the index cannot be brought up to date."""
 _AGAIN_S = 5.0
 _AGAIN_MAX_S = 300.0
@@ -116,9 +116,9 @@ class Indexing:
     def _failed(self, err: AfterwordError | None) -> None:
         """Remember for `status` what is wrong, and come back later each time; or that nothing is wrong."""
         said = ". ".join(filter(None, (err.message, err.hint))) if err else ""
-        if self._ledger.meta(_TROUBLE) != (said or None) and (said or self._ledger.meta(_TROUBLE)):
+        if self._ledger.meta(TROUBLE) != (said or None) and (said or self._ledger.meta(TROUBLE)):
             with self._ledger.transaction():
-                self._ledger.set_meta(_TROUBLE, self._redactor.redact(said))
+                self._ledger.set_meta(TROUBLE, self._redactor.redact(said))
             if said:
                 _log.warning("the index cannot be brought up to date, it is tried again: %s", said)
         self._failures = self._failures + 1 if err else 0
@@ -220,7 +220,7 @@ def index_status(config: Config, ledger: Ledger) -> dict[str, Any]:
     if name == "off":
         return {"semantic": "off", "chunks": 0, "share": 0.0, "embedder": None}
     signature = signature_of(config.settings.index)
-    said = ledger.meta(_TROUBLE)
+    said = ledger.meta(TROUBLE)
     beside: dict[str, Any] = {
         "embedder": signature,
         "chroma": config.settings.chroma.url or None,
