@@ -15,6 +15,9 @@ from afterword.index.keeper import FOLDER, Keeper, StoreFailed
 from afterword.index.place import Place, problem_of
 from afterword.index.standing import collection_name, standing
 
+# Chroma's own client, which only the tests use in this process, leaves connections to be closed by the collector.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore:unclosed")
+
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChromaServer]:

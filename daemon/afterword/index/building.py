@@ -37,11 +37,13 @@ from afterword.index.keeper import Entry
 from afterword.index.manifest import Build, Listed, Manifest
 from afterword.index.opening import Store
 from afterword.index.place import Place
+from afterword.index.room import give_back
 from afterword.index.standing import DocumentKind, collection_name
 from afterword.store.ledger.ledger import Ledger
 
 _log = logging.getLogger(__name__)
 
+_IDLE_S = 60.0
 _APPLY_AT = 256
 """Chunks after which what is ready goes to Chroma: one-row writes are thirty times slower than batches."""
 
@@ -105,6 +107,7 @@ class Index:
         redact: Callable[[str], str],
         articles: ArticleSource | None = None,
         place: Place | None = None,
+        idle_s: float = _IDLE_S,
     ) -> None:
         self._redact = redact
         self._ledger = ledger
@@ -116,6 +119,9 @@ class Index:
         self._lock_fd = lock_fd
         self._place = place
         self._wake: Callable[[], None] | None = None
+        self._idle_s = idle_s
+        self._used_s = 0.0
+        """When Chroma was needed last."""
         self._heads = ""
         self._counts = {"documents": 0, "embedded": 0, "added": 0, "removed": 0, "of": 0}
         self._begin()
@@ -383,6 +389,11 @@ class Index:
             if self._store.keeper:
                 name = self._name
                 self._store.begin(lambda held: held.only(name), self._wake)
+            self._used_s = time.monotonic()
+            give_back()
+        elif self._store.keeper and time.monotonic() - self._used_s > self._idle_s:
+            # Chroma takes as much memory as all the rest, and is open again in two seconds when there is something.
+            self._store.close()
         self._clear()
 
     def _trim(self, build: Build) -> bool:

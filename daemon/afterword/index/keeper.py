@@ -111,7 +111,8 @@ class Keeper:
         # A session of its own: Ctrl-C is for us, the child ends when we close its input.
         self._child = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-            pass_fds=() if lock_fd is None else (lock_fd,), start_new_session=True,
+            # Its threads would each keep a heap of their own.
+            env=os.environ | {"MALLOC_ARENA_MAX": "1"}, pass_fds=() if lock_fd is None else (lock_fd,), start_new_session=True,
         )  # fmt: skip
         try:
             self._call(Request("open", place=place))

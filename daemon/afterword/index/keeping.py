@@ -21,6 +21,7 @@ from chromadb.errors import ChromaError
 
 from afterword.index.keeper import Entry, Reply, Request, read_frame, write_frame
 from afterword.index.place import Place
+from afterword.index.room import give_back
 from afterword.index.server import PAGE, Unusable, open_server, said
 from afterword.store import faults
 
@@ -170,6 +171,7 @@ def main(folder: Path) -> None:
                 reply = Reply(error=str(err))
         else:
             reply = _served(store, place, request)
+            give_back()
         try:
             write_frame(frames, msgspec.msgpack.encode(reply))
         except BrokenPipeError:
