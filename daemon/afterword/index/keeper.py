@@ -112,7 +112,8 @@ class Keeper:
         self._child = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             # Its threads would each keep a heap of their own.
-            env=os.environ | {"MALLOC_ARENA_MAX": "1"}, pass_fds=() if lock_fd is None else (lock_fd,), start_new_session=True,
+            env=os.environ | {"MALLOC_ARENA_MAX": "1"}, pass_fds=() if lock_fd is None else (lock_fd,),
+            start_new_session=True,
         )  # fmt: skip
         try:
             self._call(Request("open", place=place))
