@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from afterword.app import chroma_server, embedders
 from afterword.app.config import Config
 from afterword.domain.clock import Clock, Zones
 from afterword.domain.errors import AfterwordError, Busy
@@ -67,6 +66,8 @@ class Indexing:
 
     def local(self) -> "Embedder":
         """The local embedder, one for everybody in this process: it takes 150 MB."""
+        from afterword.app import embedders  # noqa: PLC0415  # `status` starts without the ways to a model
+
         if self._local is None:
             self._local = embedders.local()
         return self._local
@@ -79,6 +80,8 @@ class Indexing:
         """
         if self._config.settings.index.embedder == "local":
             return self.local()
+        from afterword.app import embedders  # noqa: PLC0415  # the same
+
         if self._embedder is None:
             self._embedder = embedders.for_index(
                 self._config, self._env, self._ledger, self._redactor, self._clock, self._zones
@@ -191,6 +194,8 @@ class Indexing:
         self._index = None
 
     def _place(self) -> "Place | None":
+        from afterword.app import chroma_server  # noqa: PLC0415  # most have none
+
         return chroma_server.place(self._config, self._env, self._ledger.origin[0])
 
     def _opened(self) -> "Index":
