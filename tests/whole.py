@@ -417,8 +417,13 @@ class Whole:
             # A model writes up what comes from the day on on which its key is there.
             now = {"AFTERWORD_NOW": "2026-06-20T22:00:00Z"}
             self.say("up", "--once", "--settle", "0", code=0, **now, **server.env)
+            # And a service makes the vectors, of what is kept and of what is asked.
+            vectors = server.env | {"AFTERWORD_INDEX_EMBEDDER": "gemini", "AFTERWORD_COMPILE_ENGINE": "extractive"}
+            self.say("index", code=0, **vectors)
+            asked = f"why does it fail with {self.canaries.text('model: question')} every third time"
+            self.say("search", asked, "--json", **vectors)
             self.said.append(("model-request", json.dumps([call.body for call in server.calls]).encode()))
-            assert server.calls
+            assert {call.verb for call in server.calls} >= {"generateContent", "batchEmbedContents"}
 
     def crash(self) -> None:
         """A bug that quotes what it choked on: in a command, in a daemon's step, in a thread."""
