@@ -199,10 +199,12 @@ def test_the_first_up_says_what_gemini_will_do_and_what_the_past_would_take(home
     assert engines(home) == {"2026-06-05": "extractive", "2026-06-06": "extractive", "2026-06-07": "gemini"}
     asked = len(server.calls)
     look = home.json("backfill", "--estimate")
-    assert (look["estimate"]["days"], look["days"], len(server.calls)) == (2, [], asked)
+    assert (look["estimate"]["days"], look["estimate"]["sections"], len(server.calls)) == (2, 2, asked)
+    assert [day["note"] for day in look["days"]] == ["daily/2026-06-05.md", "daily/2026-06-06.md"]
     assert home.json("backfill", code=2)["error"]["hint"].startswith("say --yes")
     done = home.json("backfill", "--yes")
-    assert [day["state"] for day in done["days"]] == ["compiled", "compiled", "unchanged"]
+    assert (done["sections"], done["compiled"], done["failed"], done["left"]["days"]) == (2, 2, [], 0)
+    assert set(engines(home).values()) == {"gemini"}
     assert home.json("backfill", "--yes")["estimate"]["days"] == 0
     assert home.json("status")["spend"]["ever"]["tokens"] == server.tokens
     everything = [path for path in home.path.rglob("*") if path.is_file()]

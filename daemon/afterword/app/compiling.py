@@ -15,6 +15,7 @@ from afterword.app.engines import Engines
 from afterword.capture.section_watch import SectionWatch
 from afterword.capture.vault_watch import Seen, VaultWatch
 from afterword.compile.build import Compile, DayResult
+from afterword.compile.engine import Choose
 from afterword.compile.same import texts_compared
 from afterword.domain.articles import Article, Current, Edits, laid_over
 from afterword.domain.clock import DAY_US, Clock, Zones
@@ -155,19 +156,25 @@ class Compiling:
         dry: bool = False,
         patient: bool = False,
         engine: str | None = None,
+        choose: Choose | None = None,
         on_progress: Callable[[int, int], None] = lambda _done, _all: None,
         stop: Callable[[], bool] = lambda: False,
     ) -> Compiled:
         """Compile these days (by default what is new or changed) and bring the vault up to date.
 
-        `engine`: who writes in this run.
+        `engine`: who writes in this run, or `choose` says it.
         `patient`: files somebody saved within the last minute are left for the next run, as the daemon does.
         """
         seen = Seen() if dry else self.look(again=not patient)
         wanted = self._compile.due() if days is None else list(days)
         self._engines.begin(stop)
         done = self._compile.run(
-            wanted, again=again, dry=dry, choose=self._engines.chooser(engine), on_progress=on_progress, stop=stop
+            wanted,
+            again=again,
+            dry=dry,
+            choose=choose or self._engines.chooser(engine),
+            on_progress=on_progress,
+            stop=stop,
         )
         if self._nearness and not dry and any(day.state != "unchanged" for day in done.days):
             self._nearness.keep(texts_compared(articles.stored(self._ledger).values()))

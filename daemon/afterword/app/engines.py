@@ -73,6 +73,14 @@ class Engines:
             return self.extractive
         return self._with_gemini(before)
 
+    def gemini(self) -> Engine:
+        """Gemini and nobody in its place.
+
+        Raises:
+            UserError: there is no way to it.
+        """
+        return self._needed()[0]
+
     def chooser(self, name: str | None) -> Callable[[str, str], Engine] | None:
         """For a run in which a person named who writes; None where nobody did.
 

@@ -129,6 +129,7 @@ def bar(what: str, unit: str) -> Iterator[Callable[[int, int, str], None]]:
             shown = f"{done / 1e6:,.0f} of {total / 1e6:,.0f} MB" if unit == "bytes" else f"{done:,} of {total:,}"
             speed = progress.tasks[0].speed
             shown += f" at {speed / 1e6:,.1f} MB/s" if unit == "bytes" and speed else ""
+            shown += f" at {speed * 60:,.0f} a minute" if unit == "steps" and speed else ""
             progress.update(task, completed=done, total=max(total, 1), amount=f"{shown} {word}")
 
         yield move

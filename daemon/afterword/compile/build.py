@@ -49,6 +49,8 @@ class DayResult(msgspec.Struct, frozen=True):
     created: tuple[ArticleUid, ...] = ()
     updated: tuple[ArticleUid, ...] = ()
     merged: tuple[ArticleUid, ...] = ()
+    why: str = ""
+    """A word for what was wrong, where a model was at fault (`gemini.faults.Why`)."""
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -138,7 +140,7 @@ class Compile:
                 break
             except AfterwordError as err:
                 _log.warning("a day could not be compiled, it stays pending", extra={"day": day})
-                results[day] = DayResult(day, "failed", err.message)
+                results[day] = DayResult(day, "failed", err.message, why=getattr(err, "why", ""))
                 continue
             if not fresh or day < last or (day == last and (older or not state.undo(day))):
                 older[day] = record

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from afterword.app import passes, retract
+from afterword.app import backfill, passes, retract
 from afterword.app.passes import Tell
 from afterword.app.program import Program
 from afterword.compile.engine import Waiting
@@ -36,11 +36,13 @@ class Work(msgspec.Struct, frozen=True):
     again: bool = True
 
 
+BACKFILL: Final = "backfill"
 JOBS: Final[dict[str, Work]] = {
     "ingest": Work(passes.Ingest, passes.ingest),
     "write-up": Work(passes.WriteUp, passes.write_up),
     "index": Work(passes.Reindex, passes.index),
     "compile": Work(passes.CompileDays, passes.compile_days),
+    BACKFILL: Work(backfill.Backfill, backfill.run),
     "forget": Work(passes.Forget, passes.forget),
     "retract": Work(retract.Retract, retract.retract),
     "undo": Work(retract.Undo, retract.undo),
@@ -131,6 +133,7 @@ class Runner:
         """Do the next queued job, if there is one."""
         job = jobs.first_queued(self._ledger, self._parked)
         if job is None or self._stop():
+            self._go_on()
             return False
         jobs.begin(self._ledger, job, self._clock())
         self._lines.add(job.id, {"state": "running"})
@@ -157,6 +160,12 @@ class Runner:
                 jobs.finish(self._ledger, job, "done", said, self._clock())
                 self._lines.add(job.id, {"state": "done", "result": msgspec.json.decode(said.encode())})
         return True
+
+    def _go_on(self) -> None:
+        """Queue what a person asked for once and what a day's tokens, a server or a kill stopped."""
+        if not self._stop() and backfill.due(self._program) and not jobs.unfinished(self._ledger, BACKFILL):
+            arguments = self._redactor.document(msgspec.to_builtins(backfill.Backfill()))
+            jobs.submit(self._ledger, BACKFILL, arguments, self._clock())
 
     def _fail(self, job: Job, error: dict[str, Any]) -> None:
         error.setdefault("code", int(Exit.FAILED))
