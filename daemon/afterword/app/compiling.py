@@ -153,6 +153,7 @@ class Compiling:
         days: Sequence[str] | None = None,
         *,
         again: bool = False,
+        redo: bool = False,
         dry: bool = False,
         patient: bool = False,
         engine: str | None = None,
@@ -162,7 +163,7 @@ class Compiling:
     ) -> Compiled:
         """Compile these days (by default what is new or changed) and bring the vault up to date.
 
-        `engine`: who writes in this run, or `choose` says it.
+        `engine`: who writes in this run, or `choose` says it. `redo`: also what a model wrote is asked for anew.
         `patient`: files somebody saved within the last minute are left for the next run, as the daemon does.
         """
         seen = Seen() if dry else self.look(again=not patient)
@@ -171,6 +172,7 @@ class Compiling:
         done = self._compile.run(
             wanted,
             again=again,
+            redo=redo,
             dry=dry,
             choose=choose or self._engines.chooser(engine),
             on_progress=on_progress,
