@@ -44,7 +44,7 @@ def copied(told: Path, path: Path, server: GeminiServer) -> Home:
     config = path / ".config/afterword/config.toml"
     config.write_text(config.read_text().replace(str(told), str(path)))
     home = Home(path)
-    home.env |= server.env | NOW
+    home.env |= server.env | NOW | {"AFTERWORD_GEMINI_DAILY_TOKENS": "100000000"}
     return home
 
 

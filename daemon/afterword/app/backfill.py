@@ -106,7 +106,8 @@ def _go(program: "Program", tell: "Tell", stop: Callable[[], bool]) -> dict[str,
             raise
     except AfterwordError:
         # Such as a key that is gone. The daemon tries again, but not in the next moment.
-        work.note(until_us=program.clock() + _AFTER_A_FAULT_US)
+        if backfill.asked(program.ledger):
+            work.note(until_us=program.clock() + _AFTER_A_FAULT_US)
         raise
     finally:
         program.ready.sync()
