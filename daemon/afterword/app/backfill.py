@@ -6,14 +6,16 @@ with what a day's tokens, or a server, did not let through.
 """
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
+from afterword.capture.old_notes import OldNotes
 from afterword.compile.engine import Engine, Waiting
 from afterword.domain.clock import DAY_US, SECOND_US, format_rfc3339
-from afterword.domain.errors import AfterwordError, UserError
-from afterword.store.ledger import backfill, model_calls
+from afterword.domain.errors import AfterwordError, UsageError, UserError
+from afterword.store.ledger import backfill, model_calls, segments, sessions
 from afterword.store.ledger.backfill import Asked, Day
 
 if TYPE_CHECKING:
@@ -44,6 +46,12 @@ class Backfill(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     forgets about the rest."""
 
     do: Literal["begin", "go", "end"] = "go"
+
+
+class Notes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the job is told that takes in a folder of notes."""
+
+    folder: str
 
 
 class Estimate(msgspec.Struct, frozen=True):
@@ -78,6 +86,46 @@ def due(program: "Program") -> bool:
     """Whether a backfill that stopped is to go on now. Asked by the daemon at every turn."""
     found = backfill.asked(program.ledger)
     return found is not None and found.until_us <= program.clock()
+
+
+def take_notes(program: "Program", given: Notes, tell: "Tell", stop: Callable[[], bool]) -> dict[str, Any]:
+    """Take in a folder of dated notes that we did not write, write them up and compile their days; the field `notes`
+    of `backfill --json`.
+
+    Raises:
+        UsageError: there is no such folder.
+    """
+    root = Path(given.folder)
+    if not root.is_dir():
+        raise UsageError(f"there is no folder {given.folder}", "name the folder that holds the notes")
+    reader = OldNotes(root, program.zones.start_of)
+    done = program.capture.take_in(
+        reader, root, on_progress=lambda now: tell("Reading", "notes", now.files_done, now.files_all, ""), stop=stop
+    )
+    program.text.catch_up(stop)
+    rows = sessions.rows_of(program.ledger, reader.name)
+    sections = program.flush.run(program.clock(), ended=rows, only=rows, stop=stop)
+    compiled = program.compiling.run(
+        _days_of_notes(program), on_progress=lambda n, every: tell("Compiling", "days", n, every, ""), stop=stop
+    )
+    program.ready.sync()
+    return {
+        "files": done.files,
+        "read": done.read.files,
+        "new": done.read.new_items,
+        "problems": done.read.problems,
+        "gone": done.gone,
+        "ours": reader.ours,
+        "undated": reader.undated,
+        "sections": sections,
+        "days": [day.day for day in compiled.days if day.state == "compiled"],
+    }
+
+
+def _days_of_notes(program: "Program") -> list[str]:
+    """The days on which there are such notes and something is new."""
+    there = {record.day for _, record in segments.sections(program.ledger) if record.harness == OldNotes.name}
+    return [day for day in program.compiling.days() if day in there]
 
 
 def run(program: "Program", given: Backfill, tell: "Tell", stop: Callable[[], bool]) -> dict[str, Any]:

@@ -63,6 +63,7 @@ class Flush:
         *,
         settle_us: int | None = None,
         ended: Collection[int] = (),
+        only: Collection[int] | None = None,
         on_progress: Callable[[int, int], None] = lambda _done, _all: None,
         stop: Callable[[], bool] = lambda: False,
     ) -> int:
@@ -70,7 +71,7 @@ class Flush:
 
         A segment is due when something follows it in its session, or when the session has been quiet for `settle`
         (always, when settle is 0), or when it is among `ended` (session rows). Sessions with nothing new since the
-        last look are passed over. `settle_us` is for this run alone.
+        last look are passed over. `settle_us` is for this run alone; with `only`, so are these sessions.
 
         Returns:
             How many sections were made or changed.
@@ -86,6 +87,7 @@ class Flush:
             found
             for found in dirty
             if found.row not in self._waiting
+            and (only is None or found.row in only)
             and self._failed.get(found.row, 0) <= now_us
             and (settled(found) or self._due_us(found) <= now_us)
         ]

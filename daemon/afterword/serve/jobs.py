@@ -43,6 +43,7 @@ JOBS: Final[dict[str, Work]] = {
     "index": Work(passes.Reindex, passes.index),
     "compile": Work(passes.CompileDays, passes.compile_days),
     BACKFILL: Work(backfill.Backfill, backfill.run),
+    "notes": Work(backfill.Notes, backfill.take_notes),
     "forget": Work(passes.Forget, passes.forget),
     "retract": Work(retract.Retract, retract.retract),
     "undo": Work(retract.Undo, retract.undo),
