@@ -256,6 +256,7 @@ class Compiling:
         self._again_us = min((at_us for at_us in self._engines.next_tries_us() if at_us > now_us), default=0)
         if not (left or today):
             self._remember("nightly_us")
+            self._engines.empty_old()
         # What was due is in the log: while that does not grow, nothing new is due.
         self._heads = heads if today and not due else None
         return Tended(files, bool(left))

@@ -122,6 +122,11 @@ class Engines:
         if self._answers:
             self._answers.begin(stop)
 
+    def empty_old(self) -> None:
+        """Empty what models were asked and answered longer ago than it is to be kept; also where none is asked now."""
+        keep_us = self._config.settings.compile.keep_builds * DAY_US
+        model_calls.empty_old(self._ledger, self._clock() - keep_us)
+
     def next_tries_us(self) -> list[int]:
         """When days that could not be compiled may be asked about again."""
         failing = model_calls.failing(self._ledger, self._clock() - 2 * DAY_US)
