@@ -106,7 +106,7 @@ def test_a_day_that_changes_all_the_time_is_not_compiled_all_the_time(
             pass
         for n in range(4):
             later(
-                Home(home), f"What about mail {n} of the outbox?", f"Decision: mail {n} waits until the server answers.",
+                Home(home), f"What about mail {n} of the outbox?", f"Decision: mail {n} waits for the server.",
                 day=f"{TODAY}T11:{n:02}:00", name=f"n{n}",
             )  # fmt: skip
             world.program.ingest(thorough=True)
