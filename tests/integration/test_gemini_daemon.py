@@ -211,3 +211,26 @@ def test_the_first_up_says_what_gemini_will_do_and_what_the_past_would_take(home
     assert home.json("status")["spend"]["ever"]["tokens"] == server.tokens
     everything = [path for path in home.path.rglob("*") if path.is_file()]
     assert not [path for path in everything if b"loopback-key" in path.read_bytes()]
+
+
+def test_a_backfill_beside_the_daemon_is_done_by_it(home: Home, server: GeminiServer, tmp_path: Path) -> None:
+    told(home, 1, day=5)
+    told(home, 2, day=6)
+    home.run("up", "--once", AFTERWORD_COMPILE_ENGINE="extractive")
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "2024-03-05.md").write_text(
+        "We moved the invoice importer off the shared temp directory, because two workers overwrote each other's files."
+        "\n\n## Decisions\n- The invoice importer writes into a directory of its own, for every one of its workers.\n"
+        "\n## Lessons\n- The importer fails with EEXIST when the directory is made twice, so make it with exist_ok.\n"
+    )
+    with home.daemon():
+        done = home.json("backfill", str(notes), "--yes")
+        assert (done["notes"]["files"], done["notes"]["sections"]) == (1, 1)
+        assert (done["compiled"], done["failed"], done["left"]["days"]) == (3, [], 0)
+        assert set(engines(home).values()) == {"gemini"}
+        assert home.json("status")["spend"]["backfill"] is None
+        asked = len(server.calls)
+        again = home.json("backfill", str(notes), "--yes")
+        assert (again["notes"]["read"], again["sections"], again["compiled"], len(server.calls)) == (0, 0, 0, asked)
+    assert home.json("status")["jobs"] == {"waiting": 0, "failed": []}
