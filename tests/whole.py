@@ -401,7 +401,7 @@ class Whole:
         self.write()
         with GeminiServer() as server:
             # A model writes up what comes from the day on on which its key is there.
-            now = {"AFTERWORD_NOW": "2026-06-20T22:00:00Z"}
+            now = {"AFTERWORD_NOW": "2026-06-20T22:00:00Z", "AFTERWORD_COMPILE_MIN_WORDS": "5"}
             self.say("up", "--once", "--settle", "0", code=0, **now, **server.env)
             self.said.append(("model-request", json.dumps([call.body for call in server.calls]).encode()))
             assert server.calls
