@@ -1,6 +1,9 @@
 """Written anew on demand, and looked into: `compile --redo`, `explain`; and what people do while the model thinks."""
 
+import io
+import re
 import shutil
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +16,7 @@ from homes import Home
 
 from afterword.app import passes
 from afterword.app.provenance import days_of, find
+from afterword.cli.output import say_diff
 from afterword.domain.articles import Current
 from afterword.domain.errors import NothingFound, UsageError
 from afterword.serve.jobs import Lines, Runner
@@ -92,9 +96,35 @@ def test_redo_by_the_other_engine_and_as_a_diff(world: World, server: GeminiServ
     assert "\n+++ knowledge/" in look["diff"]
     assert "\n+engine: extractive" in look["diff"] or "+engine: extractive" in look["diff"]
     assert (world.files(), len(server.calls)) == (before, asked)
+    # It says of every file what becomes of it: made, changed, taken away.
+    named = re.findall(r"^--- (\S+)\n\+\+\+ (\S+)$", look["diff"], re.MULTILINE)
     redo(world, article.uid, engine="extractive")
+    after = world.files()
+    notes = {
+        name for name in {*before, *after} if re.match("knowledge/con", name) and before.get(name) != after.get(name)
+    }
+    assert {name for pair in named for name in pair} - {"/dev/null"} == notes
+    assert {old for old, new in named if new == "/dev/null"} == {name for name in notes if name not in after}
+    assert {new for old, new in named if old == "/dev/null"} == {name for name in notes if name not in before}
     assert articles.builds(world.program.ledger)[FULL][1].engine == "extractive"
     assert len(server.calls) == asked
+
+
+def test_a_diff_is_in_colours_on_a_terminal_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Screen(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    shown: list[str] = []
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    for out in (Screen(), io.StringIO(), Screen()):
+        monkeypatch.setattr(sys, "stdout", out)
+        say_diff("@@ -1 +1 @@\n-old\n+new \x1b[2J\n same")
+        shown.append(out.getvalue())
+        monkeypatch.setenv("NO_COLOR", "1")
+    plain = "@@ -1 +1 @@\n-old\n+new \ufffd[2J\n same\n"
+    assert shown[1:] == [plain, plain]
+    assert "\x1b[31m-old\x1b[0m\n\x1b[32m+new \ufffd[2J\x1b[0m\n same\n" in shown[0]
 
 
 def test_a_redo_in_the_daemon_asks_once(home: Path, server: GeminiServer, monkeypatch: pytest.MonkeyPatch) -> None:

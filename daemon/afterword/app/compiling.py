@@ -285,11 +285,13 @@ class Compiling:
         for uid, article in changed.items():
             edits = now[uid].edits if uid in now else Edits()
             now[uid] = Current(uid, laid_over(article, edits), edits)
+        row = [now[uid] for uid in sorted(now)]
+        notes = [(c.path, c.old or b"", c.new) for c in self._notes.changes(row, article_files.every(self._ledger))]
+        notes += [(path, note, b"") for _, path, note in self._notes.withdrawn(row)]
         rows: list[str] = []
-        for change in self._notes.changes([now[uid] for uid in sorted(now)], article_files.every(self._ledger)):
-            before = (change.old or b"").decode("utf-8", "replace").splitlines(keepends=True)
-            after = change.new.decode("utf-8", "replace").splitlines(keepends=True)
-            rows += difflib.unified_diff(before, after, change.path if before else "/dev/null", change.path)
+        for path, old, new in notes:
+            before, after = (side.decode("utf-8", "replace").splitlines(keepends=True) for side in (old, new))
+            rows += difflib.unified_diff(before, after, path if old else "/dev/null", path if new else "/dev/null")
         return "".join(row if row.endswith("\n") else f"{row}\n" for row in rows)
 
 

@@ -11,7 +11,7 @@ from afterword.app.config import Config
 from afterword.app.program import writer
 from afterword.app.provenance import find
 from afterword.app.reading import reader
-from afterword.cli.output import bars, config_option, json_option, log_to_stderr, note, say, say_json
+from afterword.cli.output import bars, config_option, json_option, log_to_stderr, note, say, say_diff, say_json
 from afterword.cli.remote import by_daemon
 from afterword.cli.up import Stop
 from afterword.domain.errors import Exit, NotSetUp, UsageError
@@ -98,6 +98,6 @@ def _tell(done: dict[str, Any]) -> None:
     if done["question"]:
         say(f"{done['question']} articles vanished from the vault at once; they are left alone until that is clear.")
     if done["dry_run"] and done["diff"]:
-        say(done["diff"].rstrip("\n"))
+        say_diff(done["diff"].rstrip("\n"))
     elif done["files"]:
         say(f"{done['files']} files written.")
