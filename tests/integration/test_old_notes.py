@@ -79,7 +79,11 @@ def test_notes_become_articles_and_the_second_run_changes_nothing(home: Home, fo
     assert {path: path.read_bytes() for path in folder.rglob("*.md")} == before
     everything = [path for path in home.path.rglob("*") if path.is_file()]
     assert not [path for path in everything if SECRET.encode() in path.read_bytes()]
-    assert home.json("search", "invoice_lines", "--exact")["results"]
+    [hit, *_] = home.json("search", "invoice_lines", "--exact", "--kind", "message")["results"]
+    assert (hit["harness"], hit["time"][:10]) == ("notes", "2024-03-05")  # noon of the sixth in Auckland
+    shown = home.run("show", hit["session"]).stdout
+    assert "index on invoice_lines" in shown
+    assert "daily/" not in shown
 
     state = (home.vault_bytes(), home.run("doctor", "--fingerprint").stdout)
     again = home.json("backfill", str(folder))["notes"]

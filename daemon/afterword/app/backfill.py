@@ -119,6 +119,7 @@ def take_notes(program: "Program", given: Notes, tell: "Tell", stop: Callable[[]
         "undated": reader.undated,
         "sections": sections,
         "days": [day.day for day in compiled.days if day.state == "compiled"],
+        "thin": [day.day for day in compiled.days if day.state == "skipped"],
     }
 
 

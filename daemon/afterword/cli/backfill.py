@@ -147,6 +147,8 @@ def _tell_notes(taken: dict[str, Any]) -> None:
         f"{amount(taken['read'], 'note')} new or changed, {amount(taken['sections'], 'section')} written up,"
         f" {amount(len(taken['days']), 'day')} compiled."
     )
+    if taken["thin"]:
+        say(f"Too little for articles is on {', '.join(taken['thin'][:5])}; search finds it.")
     if taken["gone"]:
         say(f"{amount(taken['gone'], 'note')} of before not there any more; what was said stays until it is forgotten.")
     if taken["problems"]:
