@@ -85,6 +85,10 @@ class Lines:
         """Whether a job may tell more; its end always may."""
         return len(self._of.get(job, ())) < _LINES_MAX
 
+    def pause_s(self, job: str) -> float:
+        """How long a job waits between two lines: the longer, the more it has told, so that hours have room."""
+        return _LINE_EVERY_S * (1 + len(self._of.get(job, ())) / 20)
+
     def since(self, job: str, start: int, timeout_s: float) -> list[dict[str, Any]]:
         """The lines from number `start` on; waits for one. Numbers of an earlier daemon's lines mean the first."""
         with self._told:
@@ -116,6 +120,8 @@ class Runner:
         self._stop = stop
         self._parked: set[str] = set()
         """Jobs that wait for a model."""
+        self._told: tuple[str, float] = ("", 0.0)
+        """The job that told a line last, and when: one that waits for a model begins again with every answer."""
 
     def answered(self) -> None:
         """A model answered: the jobs that wait for one have their turn again."""
@@ -175,13 +181,15 @@ class Runner:
         self._lines.add(job.id, {"state": "failed", "error": msgspec.json.decode(said.encode())})
 
     def _teller(self, job: Job) -> Tell:
-        told_s = stored_s = 0.0
+        stored_s = 0.0
         phase_told = ""
 
         def tell(phase: str, unit: str, done: int, total: int, word: str) -> None:
-            nonlocal told_s, stored_s, phase_told
+            nonlocal stored_s, phase_told
             now = time.monotonic()
-            if phase == phase_told and done < total and now - told_s < _LINE_EVERY_S:
+            before, told_s = self._told
+            fresh = job.id != before or (phase_told not in ("", phase))
+            if not fresh and done < total and now - told_s < self._lines.pause_s(job.id):
                 return
             line: dict[str, Any] = {"phase": phase, "unit": unit, "done": done, "all": total, "word": word}
             if self._lines.room(job.id):
@@ -189,7 +197,8 @@ class Runner:
             if now - stored_s >= _STORE_EVERY_S:
                 jobs.advance(self._ledger, job, self._redactor.document(line))
                 stored_s = now
-            told_s, phase_told = now, phase
+            self._told = job.id, now
+            phase_told = phase
 
         return tell
 
