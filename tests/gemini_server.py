@@ -66,6 +66,8 @@ class GeminiServer:
         self.hold = threading.Event()
         """Clear: answers are held back until it is set."""
         self.hold.set()
+        self.meanwhile: Callable[[Call], None] = lambda _call: None
+        """What happens in the world while the model thinks about a call."""
         self._lock = threading.Lock()
         server = self
 
@@ -120,6 +122,7 @@ class GeminiServer:
                     behaviour = "safety"
         while not self.hold.wait(0.05) and not self.closing.is_set():
             pass
+        self.meanwhile(call)
         match call.verb:
             case "generateContent":
                 BEHAVIOURS[behaviour or "honest"](self, handler, call)

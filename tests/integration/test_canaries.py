@@ -37,6 +37,7 @@ SEEN = {
     "api": r"said: api",
     "mcp": r"said: mcp",
     "opener": r"said: opener",
+    "explain": r"said: explain",
     "terminal": r"said: terminal",
     "json-output": r"said: json-output",
     "log": r"said: log",

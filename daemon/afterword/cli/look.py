@@ -10,6 +10,7 @@ from afterword.app.config import Config
 from afterword.cli.finding import find
 from afterword.cli.output import config_option, json_option, say, say_json, table
 from afterword.cli.quick import LIMIT, LIMIT_MAX
+from afterword.domain import old_notes
 from afterword.domain.errors import DataError, NotSetUp
 from afterword.domain.items import KIND_BY_WORD
 
@@ -197,7 +198,9 @@ def show(session: str, *, everything: bool, as_json: bool, config: Config) -> No
         )
     )
     for key, day in found.sections:
-        say(f"written up in {config.days.name(day)} ({key})")
+        # A person's own note is in none of ours.
+        own = found.session.harness == old_notes.NAME
+        say(f"written up as {key}, of {day}" if own else f"written up in {config.days.name(day)} ({key})")
     for item in found.items:
         if not everything and (
             item.abandoned or item.inherited or item.kind.word in ("output", "thinking", "read", "meta")

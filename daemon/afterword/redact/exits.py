@@ -117,6 +117,7 @@ EXITS: Final[tuple[Exit, ...]] = (
     ),
     Exit("opener", "redacted", ("afterword.cli.open",), "an obsidian:// address given to the system's opener"),
     Exit("model-request", "redacted", ("afterword.compile.gemini",), "what a model is asked, sent over the network"),
+    Exit("explain", "redacted", ("afterword.app.provenance",), "what a model was asked and answered, shown again"),
     Exit("terminal", "redacted", ("afterword.cli",), "results and messages for a person"),
     Exit("json-output", "redacted", ("afterword.cli",), "results for a script"),
     Exit("log", "redacted", ("afterword.redact.logs",), "log records, with tracebacks and extra values"),
