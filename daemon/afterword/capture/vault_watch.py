@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from afterword.domain.article_note import GENERATED, Written, comparable, layout, mark, text_of
+from afterword.domain.article_note import GENERATED, Written, comparable, layout, same_part, text_of
 from afterword.domain.articles import Article, Edits, Status
 from afterword.domain.conflicts import copy_of, merging
 from afterword.domain.ids import ArticleUid
@@ -343,7 +343,7 @@ def edits_in(
             continue
         # A section that was taken out is one that says nothing.
         text = text_of(note, part) if part else ""
-        if part and mark(text) == written.parts[name]:
+        if part and same_part(text, written.parts[name]):
             bodies.pop(name, None)
         else:
             if name == "Key Points" and name not in bodies:
