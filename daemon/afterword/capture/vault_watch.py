@@ -242,7 +242,10 @@ class VaultWatch:
                     new = _restored(new, values, stored[uid], today)
                     restored += 1
                 edited += articles.put_edits(self._ledger, self._redactor, uid, new) if new != old else 0
-                self._save(file, path=name, at=at, looks=0, state="")
+                # Saved from an older copy it may hold older links and values of ours: it is looked over once more.
+                self._save(file, path=name, at=at, looks=0, state="", made="")
+            if changed:
+                self._ledger.set_meta(articles.OWED, 1)
             for file in gone:
                 # Where another article's file lies in its place, it has none any more.
                 path = f"{file.path.removesuffix('.md')} ({file.uid}).md" if file.uid in away else file.path
