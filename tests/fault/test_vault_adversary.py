@@ -28,7 +28,9 @@ from afterword.store.ledger.ledger import open_reader
 
 STEPS = int(os.environ.get("AFTERWORD_TEST_VAULT_STEPS", "300"))
 SEED = int(os.environ.get("AFTERWORD_TEST_SEED", "20260301"))
-_START = re.compile(r"^ {0,3}%% afterword (s-[0-9a-f]{12}(?:-r\d+)?) [a-z0-9-]+ [a-z0-9-]+ [a-z0-9-]+ %%$", re.MULTILINE)
+_START = re.compile(
+    r"^ {0,3}%% afterword (s-[0-9a-f]{12}(?:-r\d+)?) [a-z0-9-]+ [a-z0-9-]+ [a-z0-9-]+ %%$", re.MULTILINE
+)
 _LINK = re.compile(r"(?<!\\)\[\[([^\]|#]*)(?:#([^\]|]*))?(?:\|[^\]]*)?\]\]")
 
 

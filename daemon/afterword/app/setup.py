@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import msgspec
 
-from afterword.app import config, vault_install, vault_plan
+from afterword.app import config, vault_install, vault_plan, vault_renewal
 from afterword.app.vault_plan import PREFIX, Step
 from afterword.app.vault_template import Layout
 from afterword.domain.day_names import DayNames
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """What `init` would do. `exists` means that the folder is a vault of ours already: nothing is to be done.
+    """What `init` would do. `exists` means that the folder is a vault of ours already: only what a newer template
+    has is to be done.
 
     `fresh` is a vault of its own; otherwise ours goes beside what is there. `writer` is the machine that writes a vault
     that exists.
@@ -63,7 +64,7 @@ def plan(vault: Path, zone: str | None = None, *, prefix: str | None = None, con
     vault = Path(os.path.abspath(vault.expanduser()))  # noqa: PTH100  # symlinks stay: the name is the person's
     card = read_card(vault)
     if card is not None:
-        layout = Layout(DayNames(card.daily, card.daily_format), card.prefix)
+        layout = Layout(DayNames(card.daily, card.daily_format), card.prefix, card.config)
         return Plan(
             vault, card.zone[-1][1] if card.zone else "UTC", layout, (), exists=True, fresh=False, writer=card.writer
         )
@@ -147,7 +148,18 @@ def apply(what: Plan, where: config.Places, writer: str, current: config.Config 
         vault_install.put(
             where.state, what.vault, list(what.steps), what.layout.folders, what.prefix, card, fresh=what.fresh
         )
+        left = {step.path for step in what.steps if step.does == "leave"}
+        vault_renewal.remember(where.state, what.vault, what.layout, left)
+    elif what.writer in ("", writer):
+        vault_renewal.carry_out(where.state, what.vault, list(what.steps), what.layout)
     _point(what, where, current)
+
+
+def renewed(what: Plan, where: config.Places, writer: str) -> Plan:
+    """The plan with what a newer template changes, if the vault is there and this machine writes it."""
+    if not what.exists or what.writer not in ("", writer):
+        return what
+    return msgspec.structs.replace(what, steps=tuple(vault_renewal.steps(where.state, what.vault, what.layout)))
 
 
 def take_over(vault: Path, writer: str) -> None:

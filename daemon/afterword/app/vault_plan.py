@@ -26,11 +26,12 @@ _UNFIT: Final = re.compile(r'[\[\]#^|\\:*?"<>\x00-\x1f]|(^|/)\.')
 _NOT_MERGED: Final = ("app.json",)
 _GRAPH_ONLY: Final = ("colorGroups",)
 
-Does: TypeAlias = Literal["make", "add", "keep", "leave"]
+Does: TypeAlias = Literal["make", "add", "renew", "keep", "leave"]
 
 
 class Step(msgspec.Struct, frozen=True):
-    """One file: `make` it, `add` to its settings, `keep` what lies there in place of ours, or `leave` it alone.
+    """One file: `make` it, `add` to its settings, `renew` what an older version of ours put there, `keep` what lies
+    there in place of ours, or `leave` it alone.
 
     `why` is in words; `old` is what an existing file held when it was read.
     """
@@ -129,8 +130,15 @@ def _steps(vault: Path, found: Existing) -> Iterator[Step]:
             yield _make(vault, path, new)
         elif name == "daily-notes.json" and not found.daily_template:
             continue
-        elif name in MERGED and name not in _NOT_MERGED:
-            yield _settings(vault, path, name, new)
+        elif step := from_template(vault, path, name, new):
+            yield step
+
+
+def from_template(vault: Path, path: str, setting: str, new: bytes) -> Step | None:
+    """What becomes of a file of the template in somebody's vault; `setting` is its name if it is one of Obsidian's."""
+    if not setting:
+        return _make(vault, path, new)
+    return _settings(vault, path, setting, new) if setting in MERGED and setting not in _NOT_MERGED else None
 
 
 def _make(vault: Path, path: str, new: bytes) -> Step:
