@@ -24,7 +24,7 @@ from afterword.store.ledger.ledger import Ledger, RecordKind, open_reader
 from afterword.store.vault_card import CARD, VaultCard, read_card
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -79,7 +79,7 @@ def plan(vault: Path, zone: str | None = None, *, prefix: str | None = None, con
             f"{vault} is not empty (it holds {inside!r}) and no vault",
             "name a new or empty folder, or one that Obsidian has opened as a vault",
         )
-    found = vault_plan.examine(vault, PREFIX if prefix is None else prefix, config_dir)
+    found = vault_plan.examine(vault, PREFIX if prefix is None else prefix, config_dir, system_language(os.environ))
     steps = tuple(vault_plan.steps(vault, found))
     return Plan(vault, zone, found.layout, steps, exists=False, fresh=False, remarks=found.remarks)
 
@@ -105,6 +105,13 @@ def system_zone() -> str:
         return str(get_localzone_name())
     except Exception:  # noqa: BLE001  # whatever a strange system says, days can be counted
         return "UTC"
+
+
+def system_language(env: "Mapping[str, str]") -> str:
+    """The language that this system's dates are in, such as `pl`; English where nothing says it."""
+    said = next((env[name] for name in ("LC_ALL", "LC_TIME", "LANG") if env.get(name)), "")
+    name = said.partition(".")[0].partition("_")[0]
+    return "en" if name in ("", "C", "POSIX") else name
 
 
 def known_zone(name: str) -> bool:

@@ -71,8 +71,9 @@ def is_vault(vault: Path) -> bool:
     return False
 
 
-def examine(vault: Path, prefix: str, config: str | None) -> Existing:
-    """Where the daily notes of a vault lie, what they are called, and where ours go beside them.
+def examine(vault: Path, prefix: str, config: str | None, language: str = "en") -> Existing:
+    """Where the daily notes of a vault lie, what they are called, and where ours go beside them. `language` is what
+    this system speaks: names of months are English here, and a file of another name would be a second one of its day.
 
     Raises:
         UserError: the folder named for settings is not there.
@@ -90,6 +91,7 @@ def examine(vault: Path, prefix: str, config: str | None) -> Existing:
         folder, form, said = found
         try:
             days = DayNames(spelling(vault, folder), form or USUAL)
+            _check_words(vault, days, language)
         except UserError as err:
             remarks.append(f"daily notes go to {own}/: {said} cannot be followed, {err.message}")
             return Existing(Layout(DayNames(own), prefix, config), daily_template=False, remarks=tuple(remarks))
@@ -102,6 +104,26 @@ def examine(vault: Path, prefix: str, config: str | None) -> Existing:
         remarks.append(f"daily notes go to the folder that is there: {known}/")
         return Existing(Layout(DayNames(known), prefix, config), daily_template=True, remarks=tuple(remarks))
     return Existing(Layout(DayNames(own), prefix, config), daily_template=True, remarks=tuple(remarks))
+
+
+def _check_words(vault: Path, days: DayNames, language: str) -> None:
+    """Refuse a format with words where the daily notes there, or else the system, speak another language.
+
+    Raises:
+        UserError: the names of daily notes would be others than Obsidian's.
+    """
+    if not days.spoken:
+        return
+    names = [path.relative_to(vault).as_posix() for path in (vault / days.folder).rglob("*.md")]
+    if any(map(days.day_of, names)):
+        return
+    alike = next((name for name in sorted(names) if days.alike(name)), None)
+    if alike or not language.startswith("en"):
+        shown = f"notes are called {alike!r} here" if alike else f"this system speaks {language!r}"
+        raise UserError(
+            f"the date format {days.form!r} has words, and {shown}: only English ones can be written. A format of"
+            " numbers, such as YYYY-MM-DD, can be followed"
+        )
 
 
 def spelling(vault: Path, name: str) -> str:

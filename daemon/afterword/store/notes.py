@@ -31,6 +31,7 @@ from afterword.domain.sections import (
 )
 from afterword.redact.redactor import Redactor
 from afterword.store import files
+from afterword.store.article_notes import property_types
 from afterword.store.day_files import day_notes
 from afterword.store.ledger import articles, neighbours, segments, told
 from afterword.store.ledger.ledger import Ledger
@@ -226,7 +227,8 @@ class DailyNotes:
         if owed:
             said = None if record.withdrawn_by else self._text.section(key, register.rev, record, note or b"")
             block = block_of(key, record, said, note or b"")
-            planned = append_text(note, block, record.day)
+            types = property_types(self._vault) if not note else {}
+            planned = append_text(note, block, record.day, types)
             with self._ledger.transaction(durable=True):
                 self._ledger.db.execute(
                     "INSERT INTO append (path, offset, bytes, sections) VALUES (?, ?, ?, ?)",
