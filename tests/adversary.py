@@ -187,7 +187,7 @@ class Person:
             self.save(path, head + self.word("") + self.rng.choice(("", "\n")))
 
     def delete(self) -> None:
-        row = self.days() if self.rng.random() < 0.5 else self.articles()[:1] if self.rng.random() < 0.2 else []
+        row = self.days() if self.rng.random() < 0.5 else self.articles()[:1] if self.rng.random() < 0.1 else []
         if row:
             path = self.rng.choice(row)
             self.deleted.update(ARTICLE.findall(path.read_text()))

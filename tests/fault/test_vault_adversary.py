@@ -127,7 +127,7 @@ def test_what_a_person_writes_stays_whatever_they_and_their_tools_do(
         for number in range(STEPS):
             feed.give(more=True)
             person.step()
-            time.sleep(rng.uniform(0, 0.12))
+            time.sleep(rng.uniform(0, 0.08))
             if number % 50 == 49:
                 assert person.missing() == {}, (SEED, number, person.done)
                 assert person.echoes == [], (SEED, number, person.done)

@@ -185,6 +185,7 @@ def test_a_deleted_article_stays_away(home: Home) -> None:
 def test_many_deleted_at_once_are_in_question(home: Home) -> None:
     paths = sorted((home.vault / "knowledge/concepts").glob("*.md"))[:4]
     kept = {path: path.read_bytes() for path in paths}
+    before = home.vault_bytes()
     for path in paths:
         path.unlink()
     home.run("up", "--once", "--settle", "0", **NOW)
@@ -193,6 +194,7 @@ def test_many_deleted_at_once_are_in_question(home: Home) -> None:
     assert home.json("status")["ledger"]["articles"] == len(concepts(home)) + len(paths)
     kinds = [fault["kind"] for fault in home.json("lint", code=1)["faults"]]
     assert kinds.count("in-question") == len(paths)
+    assert "broken-link" not in kinds, "nothing leads to what is not there"
     assert len(home.json("status")["in_question"]) == len(paths)
     assert " and 1 more: vanished with too many others" in home.run("status").stdout
     for path, data in kept.items():
@@ -200,6 +202,7 @@ def test_many_deleted_at_once_are_in_question(home: Home) -> None:
     home.run("up", "--once", "--settle", "0", **NOW)
     assert home.json("lint")["faults"] == []
     assert home.json("status")["in_question"] == []
+    assert home.vault_bytes() == before
 
 
 def test_without_its_card_a_vault_is_not_there(home: Home) -> None:

@@ -244,7 +244,7 @@ class VaultWatch:
                 edited += articles.put_edits(self._ledger, self._redactor, uid, new) if new != old else 0
                 # Saved from an older copy it may hold older links and values of ours: it is looked over once more.
                 self._save(file, path=name, at=at, looks=0, state="", made="")
-            if changed:
+            if changed or (many and any(file.state != "question" for file in gone)):
                 self._ledger.set_meta(articles.OWED, 1)
             for file in gone:
                 # Where another article's file lies in its place, it has none any more.

@@ -109,7 +109,9 @@ class ArticleNotes:
         """What would have to be written so that the vault shows these articles. Reads files, writes none."""
         row = [each for each in current if each.article.status in _SHOWN]
         paths = self.places(row, known)
-        targets = self.targets(row, paths)
+        # What vanished together with too many others may come back, but a link to it would lead nowhere now.
+        there = [each for each in row if each.uid not in known or known[each.uid].state != "question"]
+        targets = self.targets(there, paths)
         types = property_types(self._vault)
         found = []
         for each in row:
