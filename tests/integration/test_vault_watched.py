@@ -1,5 +1,6 @@
 """What a person does in the vault is taken in by the running daemon at once, and answered with no write."""
 
+import re
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -81,8 +82,10 @@ def test_a_ticked_task(home: Home) -> None:
     text = before.replace("- [ ] ", "- [x] ", 1)
     until(home, lambda ledger: any(task[:12] in done for done in ticked(ledger)), lambda: note.write_text(text))
     untouched(note, text)
-    # It is no open action any more, neither in the vault's query for open tasks nor when the section is made again.
+    # It is no open action any more, neither in the vault's query for open tasks nor in what others are given.
     assert f"- [ ] {task}" not in home.daily()
+    key = re.findall(r"%% afterword (s-\w+) ", before.partition("- [ ] ")[0])[-1]
+    assert f"- {task} (done)" in home.run("share", key).stdout
 
 
 def test_an_edited_section(home: Home) -> None:
