@@ -173,7 +173,7 @@ def _best(ledger: Ledger, matches: tuple[str, str], limit: int, now_us: int) -> 
     at_most = max(RANKED_MAX, limit)
     match = matches[0]
     rows = _newest(ledger, "prose", match, at_most)
-    said = [(_said(kind, time_us, rank, now_us), row) for row, kind, time_us, rank in rows]
+    said = [(said_score(kind, time_us, rank, now_us), row) for row, kind, time_us, rank in rows]
     total = _count(ledger, "prose", match) if len(rows) == at_most else len(rows)
     cut = len(rows) < total
     best = _top(ledger, said, limit)
@@ -282,7 +282,7 @@ def _every_of(
         f" SELECT * FROM brief WHERE state IS NOT NULL LIMIT {at_most + 1}",
         (*(match,) * len(files), *(where.values if where else ())),
     ).fetchall()
-    score = _said if table == "prose" else _done
+    score = said_score if table == "prose" else _done
     found = [
         _Candidate(row, score(kind, time_us, rank_value, now_us) * (_ABANDONED if state else 1.0), bool(state))
         for row, kind, time_us, rank_value, state in rows[:at_most]
@@ -294,7 +294,8 @@ def _recency(time_us: int, now_us: int) -> float:
     return float(0.5 ** (max(0, now_us - time_us) / DAY_US / _HALF_LIFE_DAYS))
 
 
-def _said(_kind: int, time_us: int, rank: float, now_us: int) -> float:
+def said_score(_kind: int, time_us: int, rank: float, now_us: int) -> float:
+    """How good a hit in prose is, 1 … 2, by its BM25 (the lower the better) and its age."""
     return 1.0 + 0.8 * (1.0 - math.exp(rank / 8.0)) + 0.1 * _recency(time_us, now_us)
 
 
