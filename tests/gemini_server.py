@@ -56,6 +56,8 @@ class GeminiServer:
         self.script = list(script)
         self.always = ""
         """A behaviour for every call the script says nothing about."""
+        self.embedding = ""
+        """What goes wrong with every request for vectors; empty: nothing."""
         self.blocked = ""
         """A word that the safety filter stops."""
         self.calls: list[Call] = []
@@ -123,6 +125,10 @@ class GeminiServer:
                 BEHAVIOURS[behaviour or "honest"](self, handler, call)
             case "countTokens":
                 send(handler, 200, {"totalTokens": counted(json.dumps(body))})
+            case "embedContent" | "batchEmbedContents" if self.embedding in BEHAVIOURS:
+                BEHAVIOURS[self.embedding](self, handler, call)
+            case "batchEmbedContents" if self.embedding == "one-for-all":
+                send(handler, 200, {"embeddings": [{"values": vector(body["requests"][0])}]})
             case "embedContent":
                 send(handler, 200, {"embedding": {"values": vector(body)}})
             case "batchEmbedContents":
@@ -148,10 +154,14 @@ def counted(text: str) -> int:
 
 
 def vector(body: Body) -> list[float]:
-    text = json.dumps(body.get("content", body))
+    """A direction for each word: texts that share words are near each other."""
+    text = "".join(part.get("text", "") for part in body.get("content", body).get("parts", ()))
     size = body.get("outputDimensionality") or 768
-    seed = hashlib.shake_128(text.encode()).digest(size)
-    return [(byte - 127.5) / 128 for byte in seed]
+    found = [0.0] * size
+    for word in re.findall(r"\w+", text.lower()) or ["."]:
+        for at, byte in enumerate(hashlib.shake_128(word.encode()).digest(size)):
+            found[at] += (byte - 127.5) / 128
+    return found
 
 
 def error(code: int, status: str, message: str, *details: Body) -> Body:

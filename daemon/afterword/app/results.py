@@ -80,6 +80,7 @@ def as_json_fields(ledger: Ledger, wanted: Question, answer: Results) -> dict[st
         "cut": answer.cut,
         "complete": answer.complete,
         "semantic": answer.semantic,
+        "semantic_problem": answer.problem or None,
     }
 
 

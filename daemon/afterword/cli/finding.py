@@ -38,6 +38,8 @@ def find(config: Config, query: tuple[str, ...], *, as_json: bool, limit: int, *
         note(f"{more:,} more; use --limit, --project, --since …")
     if not fields["complete"]:
         note("the full text is being made again: there may be more")
+    if fields.get("semantic_problem"):
+        note(f"exact words only: {fields['semantic_problem']}")
     if fields["semantic"] == "building" and wanted.mode != "exact":
         note("exact words only so far: the index for search by meaning is being made")
     return Exit.DONE if found else Exit.NOTHING

@@ -10,6 +10,7 @@ from typing import Literal, Protocol, TypeAlias
 
 import msgspec
 
+from afterword.domain.errors import AfterwordError
 from afterword.domain.items import KIND_BY_WORD, PROSE_KINDS, ROLE_OF, Kind
 from afterword.index import search as exact
 from afterword.index.query import Term, parse
@@ -94,6 +95,8 @@ class Results(msgspec.Struct, frozen=True):
     cut: bool
     complete: bool
     semantic: Semantic
+    problem: str = ""
+    """Why nothing could be asked by meaning although there is an index."""
 
 
 def search(
@@ -118,11 +121,16 @@ def search(
     semantic: Semantic = meaning.state() if meaning and mode != "exact" else "off"
     kinds = _kinds(filters)
     found: list[Result] = []
+    problem = ""
     if meaning and semantic == "ready" and kinds and (mode == "semantic" or not only_exact(query)):
         terms = parse(query)
-        passages = meaning.passages(query, filters, kinds, limit)
+        try:
+            passages = meaning.passages(query, filters, kinds, limit)
+        except AfterwordError as err:
+            # A service that makes the vector of the question does not answer: exact words are found all the same.
+            passages, semantic, problem = [], "off", ". ".join(filter(None, (err.message, err.hint)))
         found = [r for p in passages if (r := _of_passage(ledger, p, terms, filters))]
-    return Results(_joined(hits, found, limit), answer.total, answer.cut, answer.complete, semantic)
+    return Results(_joined(hits, found, limit), answer.total, answer.cut, answer.complete, semantic, problem)
 
 
 def _exactly(ledger: Ledger, state: Path, query: str, filters: Filters, *, limit: int, now_us: int) -> exact.Answer:

@@ -25,8 +25,6 @@ _WORDS = 0.7
 _WORDS_OF_GROUP = 0.3
 _TIME = 0.3
 _KIND = {"article": 0.05, "diary": 0.02, "message": 0.0}
-FLOORS = (0.19, 0.29)
-"""The floor below which nothing is returned lies between these, where most background questions stay below it."""
 _BACKGROUND_SHARE = 95
 _FLOOR_WORDS, _FLOOR_MEAN, _FEW = 0.5, 0.3, 50
 _BESIDE = 0.6
@@ -72,7 +70,7 @@ class Meaning:
         """Which file that is: another one may come to its place."""
         self._memory: Memory | None = None
         self._background: Matrix | None = None
-        self._floor = FLOORS[1]
+        self._floor = embedder.floors[1]
 
     def ask(
         self,
@@ -91,7 +89,7 @@ class Meaning:
         allowed = self._allowed(memory, wanted)
         if not allowed.any():
             return []
-        near = memory.near(self._embedder.embed([question])[0])
+        near = memory.near(self._embedder.question(question))
         mean = _mean(memory, near)
         floor = self._floor if floor is None else floor
         words, words_of_group = memory.words(asked(question))
@@ -154,7 +152,7 @@ class Meaning:
     def _measured(self, memory: Memory) -> float:
         """The floor for this index: what questions that have nothing to do with it come to."""
         if not len(memory):
-            return FLOORS[1]
+            return self._embedder.floors[1]
         if self._background is None:
             self._background = self._embedder.embed(BACKGROUND)
         found = []
@@ -162,7 +160,8 @@ class Meaning:
             near = memory.near(vector)
             words, _ = memory.words(asked(question))
             found.append(float((near + _FLOOR_WORDS * words).max()) - _FLOOR_MEAN * _mean(memory, near))
-        return min(FLOORS[1], max(FLOORS[0], float(np.percentile(found, _BACKGROUND_SHARE))))
+        lowest, highest = self._embedder.floors
+        return min(highest, max(lowest, float(np.percentile(found, _BACKGROUND_SHARE))))
 
     def _allowed(self, memory: Memory, wanted: Wanted) -> npt.NDArray[np.bool_]:
         """Which documents may be found."""

@@ -76,9 +76,10 @@ EXITS: Final[tuple[Exit, ...]] = (
     Exit(
         "vector-index",
         "redacted",
-        ("afterword.index.keeper", "afterword.index.keeping", "afterword.index.manifest"),
-        "stretches of text, their headings and their vectors, given to the index",
+        ("afterword.index.keeper", "afterword.index.keeping", "afterword.index.server", "afterword.index.manifest"),
+        "stretches of text, their headings and their vectors, given to the index, in a folder or on a server",
     ),
+    Exit("question-spend", "numbers", ("afterword.app.embedders",), "tokens that questions took, by day; no text"),
     Exit("merge-vectors", "numbers", ("afterword.index.nearness",), "hashes of redacted texts, and their vectors"),
     Exit("database-copy", "unlinked", ("afterword.capture.database",), "a database whose log has no index, to be read"),
     Exit("backup-look", "unlinked", ("afterword.store.backups_holding",), "a backup unpacked into a private folder"),
