@@ -10,6 +10,7 @@ from afterword.domain.clock import Clock, clock_from
 from afterword.index import hybrid
 from afterword.index.hybrid import Found, Mode, Results
 from afterword.index.search import Filters
+from afterword.index.signals import DEFAULT, Signals
 from afterword.index.standing import SIGNATURES, DocumentKind, Semantic, standing
 from afterword.store.ledger import sessions
 from afterword.store.ledger.ledger import Ledger
@@ -23,9 +24,15 @@ class Searcher:
     """Answers questions; a daemon keeps one for all its callers, a command makes one. One question at a time."""
 
     def __init__(
-        self, config: Config, env: Mapping[str, str], embedder: "Callable[[], Embedder] | None" = None
+        self,
+        config: Config,
+        env: Mapping[str, str],
+        embedder: "Callable[[], Embedder] | None" = None,
+        signals: Signals = DEFAULT,
     ) -> None:
-        """`embedder` gives one that is shared; without it a searcher loads its own when it needs it."""
+        """`embedder` gives one that is shared; without it a searcher loads its own when it needs it. `signals` are what
+        a place among results is made of: a measurement turns each of them off."""
+        self._signals = signals
         self._config = config
         self._embedder = embedder
         self._turn = threading.Lock()
@@ -65,6 +72,7 @@ class Searcher:
             session=session[0].id if session else None,
             since_us=filters.since_us,
             until_us=filters.until_us,
+            here=filters.here,
         )
         zones = zones_of(self._config, self._ledger)
         return list(self._opened().ask(query, wanted, limit=limit, day_of=zones.day, now_us=self._clock()))
@@ -79,5 +87,5 @@ class Searcher:
 
         if self._meaning is None:
             made = self._embedder() if self._embedder else EMBEDDERS[self._config.settings.index.embedder]()
-            self._meaning = Meaning(self._config.places.state, made)
+            self._meaning = Meaning(self._config.places.state, made, self._signals)
         return self._meaning

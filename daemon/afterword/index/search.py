@@ -48,7 +48,7 @@ _NOT_HIDDEN = {
 
 
 class Filters(msgspec.Struct, frozen=True):
-    """What narrows a search. Times are UTC microseconds; `session` is a row."""
+    """What narrows a search. Times are UTC microseconds; `session` is a row, `agent` the name of a sub-agent."""
 
     project: str | None = None
     harness: str | None = None
@@ -58,6 +58,9 @@ class Filters(msgspec.Struct, frozen=True):
     role: str | None = None
     machine: str | None = None
     session: int | None = None
+    agent: str | None = None
+    here: str | None = None
+    """The project the asker works in; narrows nothing."""
 
 
 class Hit(msgspec.Struct, frozen=True):
@@ -314,6 +317,9 @@ def _conditions(filters: Filters) -> _Where | None:
     if filters.harness:
         of_session += " AND s.harness = ?"
         session_values.append(filters.harness)
+    if filters.agent:
+        of_session += " AND json_extract(s.facts, '$.agent') = ?"
+        session_values.append(filters.agent)
     if filters.project:
         of_session += f" AND {sessions.PROJECT_PATH} LIKE ? ESCAPE '\\'"
         session_values.append("%/" + _like(filters.project))

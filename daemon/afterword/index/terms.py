@@ -23,6 +23,18 @@ STOP = frozenset(
 """English words that say nothing about a subject. Those of other languages weigh little because they are frequent."""
 
 
+_DECIDING = frozenset(
+    "decide decided decision decisions chose choose chosen choice agree agreed settle settled policy rule learn learned"  # noqa: SIM905
+    " lesson lessons ustaliliśmy ustalono zdecydowaliśmy decyzja decyzję wybraliśmy wnioski решили решено"
+    " решение выбрали договорились урок הוחלט החלטנו החלטה בחרנו סוכם entschieden beschlossen".split()
+)
+
+
+def asks_decision(question: str) -> bool:
+    """Whether a question is about what was decided or learned."""
+    return any(word in _DECIDING for word in _WORD.findall(question.lower()))
+
+
 def stems(text: str) -> list[str]:
     """The words of a text, folded and without their commonest English endings."""
     return [_stem(word) for word in _WORD.findall(spaced(folded(text)))]
