@@ -84,8 +84,11 @@ class Searcher:
     def _opened(self) -> "Meaning":
         from afterword.index.embedder import EMBEDDERS  # noqa: PLC0415
         from afterword.index.meaning import Meaning  # noqa: PLC0415
+        from afterword.index.scripts import KNOWN  # noqa: PLC0415
 
         if self._meaning is None:
             made = self._embedder() if self._embedder else EMBEDDERS[self._config.settings.index.embedder]()
-            self._meaning = Meaning(self._config.places.state, made, self._signals)
+            self._meaning = Meaning(
+                self._config.places.state, made, self._signals, KNOWN.get(self._config.settings.index.embedder)
+            )
         return self._meaning

@@ -11,19 +11,22 @@ import numpy.typing as npt
 from afterword.domain.clock import DAY_US
 from afterword.index import manifest
 from afterword.index.background import BACKGROUND
-from afterword.index.dates import nearness, spoken
+from afterword.index.dates import Spoken, nearness, spoken, without_times
 from afterword.index.embedder import Embedder, Matrix, limit_threads
 from afterword.index.manifest import Build, Manifest
 from afterword.index.memory import Floats, Memory
 from afterword.index.room import give_back
+from afterword.index.scripts import foreign
 from afterword.index.signals import DEFAULT, Signals
 from afterword.index.standing import DocumentKind, collection_name
 from afterword.index.terms import asked, asks_decision, stems
 
-FLOORS = (0.19, 0.29)
+FLOORS = (0.16, 0.24)
 """The floor below which nothing is returned lies between these, where most background questions stay below it."""
 _BACKGROUND_SHARE = 95
-_FLOOR_WORDS, _FLOOR_MEAN, _FEW = 0.5, 0.3, 50
+_FLOOR_WORDS, _FLOOR_MEAN, _FEW = 0.5, 0.7, 50
+_FOREIGN = 0.15
+"""How near a text counts whose script the embedder does not know: its vectors say which script it is, no more."""
 _HALF_LIFE_DAYS = 90.0
 _BESIDE = 0.6
 """What comes beside a passage above the floor may be so much lower."""
@@ -62,7 +65,11 @@ class Meaning:
     """The reader's side. Keeps the index in memory and looks for changes with every question; loads what it needs
     when it is first asked. Used from one thread at a time."""
 
-    def __init__(self, folder: Path, embedder: Embedder, signals: Signals = DEFAULT) -> None:
+    def __init__(
+        self, folder: Path, embedder: Embedder, signals: Signals = DEFAULT, scripts: frozenset[str] | None = None
+    ) -> None:
+        """`scripts` are those the embedder knows; None when it knows all of them."""
+        self._scripts = scripts
         self._folder = folder
         self._embedder = embedder
         self._signals = signals
@@ -93,8 +100,9 @@ class Meaning:
         near = memory.near(self._embedder.embed([question])[0])
         mean = _mean(memory, near)
         floor = self._floor if floor is None else floor
-        words, words_of_group = memory.words(asked(question))
-        beside = self._beside(memory, question, wanted, day_of, now_us)
+        times = spoken(question, dt.date.fromisoformat(day_of(now_us)))
+        words, words_of_group = memory.words(asked(without_times(question) if times else question))
+        beside = self._beside(memory, question, times, wanted, day_of, now_us)
         outside = ~allowed[memory.doc]
         near[outside] = words[outside] = -1.0
         # What a diary says again counts only where the session itself may not be found.
@@ -107,7 +115,7 @@ class Meaning:
         if signals.decisions and asks_decision(question):
             told = memory.best(near + words, memory.decisions & ~outside)
             score += signals.decisions * np.clip(told, 0.0, 1.0)
-        relevance = memory.best(near + _FLOOR_WORDS * words, weighed) - _FLOOR_MEAN * mean
+        relevance = memory.best(self._relevant(question, near, words, mean), weighed)
         kinds = np.array([{"article": signals.article, "diary": signals.diary}.get(doc[1], 0.0) for doc in memory.docs])
         in_group = signals.near * near + signals.words * words + kinds[memory.doc]
         if relevance.max() < floor:
@@ -164,20 +172,25 @@ class Meaning:
         for question, vector in zip(BACKGROUND, self._background, strict=True):
             near = memory.near(vector)
             words, _ = memory.words(asked(question))
-            found.append(float((near + _FLOOR_WORDS * words).max()) - _FLOOR_MEAN * _mean(memory, near))
+            found.append(float(self._relevant(question, near, words, _mean(memory, near)).max()))
         return min(FLOORS[1], max(FLOORS[0], float(np.percentile(found, _BACKGROUND_SHARE))))
+
+    def _relevant(self, question: str, near: Floats, words: Floats, mean: float) -> Floats:
+        """What is held against the floor, for each chunk."""
+        if self._scripts is not None and foreign(question, self._scripts):
+            near, mean = np.minimum(near, _FOREIGN), 0.0
+        return near + _FLOOR_WORDS * words - _FLOOR_MEAN * mean
 
     def _allowed(self, memory: Memory, wanted: Wanted) -> npt.NDArray[np.bool_]:
         """Which documents may be found."""
         return np.array([_fits(doc, wanted) for doc in memory.docs], bool)
 
     def _beside(
-        self, memory: Memory, question: str, wanted: Wanted, day_of: Callable[[int], str], now_us: int
+        self, memory: Memory, question: str, times: Spoken, wanted: Wanted, day_of: Callable[[int], str], now_us: int
     ) -> Floats:
         """What each group is given for its time, its project and its kind; it moves no group past the floor."""
         signals = self._signals
         found: Floats = np.zeros(memory.groups)
-        times = spoken(question, dt.date.fromisoformat(day_of(now_us)))
         named = set(stems(question))
         projects = {doc[5] for doc in memory.docs if doc[5]}
         of_project = {

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 FILE = "index.db"
-CUTTING = "c1"
-"""The way documents are cut into chunks; another one makes another collection."""
+CUTTING = "c2"
+"""The way documents are cut into chunks, and words into stems; another one makes another collection."""
 
 Semantic: TypeAlias = Literal["ready", "building", "off"]
 DocumentKind: TypeAlias = Literal["article", "diary", "message"]
