@@ -21,7 +21,7 @@ from afterword.app.program import writer
 from afterword.app.reading import reader
 from afterword.app.searching import Searcher
 from afterword.index.hybrid import Mode
-from afterword.index.search import Filters
+from afterword.index.narrowing import Filters
 from afterword.index.signals import DEFAULT, Signals
 
 LIMIT = 10

@@ -1,4 +1,6 @@
-"""How well questions find what they are about: `python -m bench.retrieval --own | --multilingual | --locomo FILE | --codes`.
+"""How well questions find what they are about.
+
+    python -m bench.retrieval --own | --multilingual | --locomo FILE | --codes
 
 Each conversation, note or story is written as a real transcript into a throw-away HOME and read by the real program;
 each question is put verbatim to the real search. A hit is a session; several results of one session count once.
@@ -24,7 +26,7 @@ from afterword.app.config import load
 from afterword.app.program import writer
 from afterword.app.reading import reader
 from afterword.app.searching import Searcher
-from afterword.index.search import Filters
+from afterword.index.narrowing import Filters
 from afterword.index.signals import DEFAULT
 from bench import own_history
 from bench.frame import show

@@ -8,8 +8,9 @@ import pytest
 from transcripts import ClaudeSession
 from writer import Reading
 
-from afterword.index import search
-from afterword.index.search import Answer, Filters
+from afterword.index import narrowing, search
+from afterword.index.narrowing import Filters
+from afterword.index.search import Answer
 from afterword.store.ledger.items import State
 
 NOW_US = 1_790_000_000_000_000
@@ -127,9 +128,9 @@ def test_what_is_taken_out_of_the_full_text_is_what_went_in(told: Told) -> None:
 
 def slow(told: Told, query: str, limit: int, monkeypatch: pytest.MonkeyPatch) -> tuple[list[str], int]:
     """The same question the way that looks at everything: narrowed by what narrows nothing."""
-    everything = search._Where("", (), "", (), frozenset({"prose", "tool"}))
+    everything = narrowing.Where("", (), "", (), frozenset({"prose", "tool"}))
     with monkeypatch.context() as patched:
-        patched.setattr(search, "_conditions", lambda _filters: everything)
+        patched.setattr(search, "conditions", lambda _filters: everything)
         answer = told.find(query, limit)
     return [hit.item for hit in answer.hits], answer.total
 

@@ -7,7 +7,8 @@ import pytest
 
 from afterword.index.dates import nearness, spoken
 from afterword.index.hybrid import Result, _joined, only_exact
-from afterword.index.terms import asked, number, stems
+from afterword.index.stemming import stems
+from afterword.index.terms import asked, number
 from afterword.store.ledger.sessions import Session, SessionFacts
 
 TODAY = dt.date(2026, 6, 10)

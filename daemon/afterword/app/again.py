@@ -18,8 +18,8 @@ from afterword.domain.clock import format_rfc3339
 from afterword.domain.digest import Passage
 from afterword.domain.items import Kind, SaidBy
 from afterword.index import search as exact
+from afterword.index.narrowing import Filters
 from afterword.index.query import parse, pattern
-from afterword.index.search import Filters
 from afterword.store.fulltext import folded
 from afterword.store.ledger import views
 from afterword.store.ledger.items import State

@@ -12,7 +12,7 @@ from afterword.domain.clock import format_rfc3339, parse_rfc3339
 from afterword.domain.errors import UsageError
 from afterword.domain.items import KIND_BY_WORD, ROLE_OF
 from afterword.index.hybrid import Mode, Result, Results
-from afterword.index.search import Filters
+from afterword.index.narrowing import Filters
 from afterword.store.ledger.ledger import Ledger
 
 LIMIT_MAX = 100_000

@@ -9,7 +9,7 @@ from afterword.app.reading import zones_of
 from afterword.domain.clock import Clock, clock_from
 from afterword.index import hybrid
 from afterword.index.hybrid import Found, Mode, Results
-from afterword.index.search import Filters
+from afterword.index.narrowing import Filters
 from afterword.index.signals import DEFAULT, Signals
 from afterword.index.standing import SIGNATURES, DocumentKind, Semantic, standing
 from afterword.store.ledger import sessions

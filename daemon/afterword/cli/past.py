@@ -84,7 +84,7 @@ def again(
     from afterword.app.again import as_json_fields
     from afterword.app.reading import reader, zones_of
     from afterword.domain.clock import clock_from
-    from afterword.index.search import Filters
+    from afterword.index.narrowing import Filters
 
     text = " ".join(error)
     if text == "-":

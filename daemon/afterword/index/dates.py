@@ -60,7 +60,10 @@ _NUMBERS = {
     for number in numbers.split()
 }  # fmt: skip
 _BACK = tuple(
-    (days, re.compile(rf"(?<!\w)(?:(?:vor|לפני)\s+)?(?:(\d{{1,3}}|\w+)\s+)?(?:{names})(?:\s+(?:ago|temu|назад))?(?!\w)"))
+    (
+        days,
+        re.compile(rf"(?<!\w)(?:(?:vor|לפני)\s+)?(?:(\d{{1,3}}|\w+)\s+)?(?:{names})(?:\s+(?:ago|temu|назад))?(?!\w)"),
+    )
     for days, names in _UNITS
 )
 _AGO_WORDS = re.compile(r"(?<!\w)(?:ago|temu|назад|vor|לפני)(?!\w)")
@@ -128,7 +131,9 @@ def _back(low: str, today: dt.date) -> list[tuple[dt.date, dt.date]]:
         said = found[1] or "1"
         count = int(said) if said.isdigit() else _NUMBERS.get(said, 1)
         days = min(count * unit_days, 36_500)
-        return [(today - dt.timedelta(days=days + max(1, days // 2)), today - dt.timedelta(days=days - max(1, days // 4)))]
+        return [
+            (today - dt.timedelta(days=days + max(1, days // 2)), today - dt.timedelta(days=days - max(1, days // 4)))
+        ]
     return []
 
 

@@ -12,8 +12,10 @@ import msgspec
 
 from afterword.domain.items import KIND_BY_WORD, PROSE_KINDS, ROLE_OF, Kind
 from afterword.index import search as exact
+from afterword.index.loosening import How
+from afterword.index.narrowing import Filters
 from afterword.index.query import Term, parse
-from afterword.index.search import Filters, Hit
+from afterword.index.search import Hit
 from afterword.index.snippet import snippet
 from afterword.index.standing import DocumentKind, Semantic
 from afterword.redact.text import Redacted  # noqa: TC001  # msgspec-free, and named in a value's type
@@ -93,6 +95,9 @@ class Results(msgspec.Struct, frozen=True):
     cut: bool
     complete: bool
     semantic: Semantic
+    how: How = "all"
+    """How the exact hits hold the words; `words` are others that were looked for instead, or empty."""
+    words: str = ""
 
 
 def search(
@@ -107,21 +112,24 @@ def search(
     mode: Mode = "both",
 ) -> Results:
     """What holds the words of `query`, and what means the same."""
+    semantic: Semantic = meaning.state() if meaning and mode != "exact" else "off"
     if mode == "semantic" or filters.kind in ("article", "diary"):
         answer = exact.Answer([], 0, cut=False, complete=True)
     else:
         # Everything the exact search knows is a message or belongs to one.
         items = msgspec.structs.replace(filters, kind=None) if filters.kind == "message" else filters
-        answer = exact.search(ledger, state, query, items, limit=limit, now_us=now_us)
+        answer = exact.search(ledger, state, query, items, limit=limit, now_us=now_us, most=semantic != "ready")
     hits = [_of_hit(hit) for hit in answer.hits]
-    semantic: Semantic = meaning.state() if meaning and mode != "exact" else "off"
     kinds = _kinds(filters)
     found: list[Result] = []
     if meaning and semantic == "ready" and kinds and (mode == "semantic" or not only_exact(query)):
-        terms = parse(query)
-        passages = meaning.passages(query, filters, kinds, limit)
+        asked = answer.words or query
+        terms = parse(asked)
+        passages = meaning.passages(asked, filters, kinds, limit)
         found = [r for p in passages if (r := _of_passage(ledger, p, terms, filters))]
-    return Results(_joined(hits, found, limit), answer.total, answer.cut, answer.complete, semantic)
+    return Results(
+        _joined(hits, found, limit), answer.total, answer.cut, answer.complete, semantic, answer.how, answer.words
+    )
 
 
 def only_exact(query: str) -> bool:

@@ -19,7 +19,8 @@ from afterword.index.room import give_back
 from afterword.index.scripts import foreign
 from afterword.index.signals import DEFAULT, Signals
 from afterword.index.standing import DocumentKind, collection_name
-from afterword.index.terms import asked, asks_decision, stems
+from afterword.index.stemming import asks_decision, stems
+from afterword.index.terms import asked
 
 FLOORS = (0.16, 0.24)
 """The floor below which nothing is returned lies between these, where most background questions stay below it."""

@@ -112,8 +112,8 @@ def _read(
     Thousands of small pieces would stay in the process's memory long after they are joined.
     """
     found = manifest.db.execute(
-        "SELECT c.row, c.doc, c.terms, c.shared, c.heading IN (?, ?), v.half FROM chunk c JOIN vector v ON v.hash = c.hash"
-        " AND v.embedder = ? WHERE c.build = ? ORDER BY c.row",
+        "SELECT c.row, c.doc, c.terms, c.shared, c.heading IN (?, ?), v.half FROM chunk c JOIN vector v"
+        " ON v.hash = c.hash AND v.embedder = ? WHERE c.build = ? ORDER BY c.row",
         (*_DECISIVE, build.embedder, build.row),
     )
     rows: list[tuple[int, int, int, int, bool]] = []

@@ -22,7 +22,7 @@ from afterword.app.show import find, whole
 from afterword.domain.clock import clock_from
 from afterword.domain.errors import NothingFound
 from afterword.domain.items import Kind
-from afterword.index.search import Filters
+from afterword.index.narrowing import Filters
 from afterword.store.ledger import views
 
 LIMIT_MAX: Final = 20
