@@ -67,8 +67,10 @@ class Again(msgspec.Struct, frozen=True):
     words: str
 
 
-def again(ledger: Ledger, state: Path, error: str, filters: Filters, *, now_us: int, limit: int = LIMIT) -> Again:
-    """What was done about this error before.
+def again(
+    ledger: Ledger, state: Path, error: str, filters: Filters, *, now_us: int, limit: int = LIMIT, page: int = 1
+) -> Again:
+    """What was done about this error before; `limit` sessions a page.
 
     Raises:
         UsageError: there is no word in it.
@@ -82,7 +84,7 @@ def again(ledger: Ledger, state: Path, error: str, filters: Filters, *, now_us: 
             lasting = _lasting(words) or words
             met = [one for row in rows[:_MOST_SESSIONS] if (one := _met(ledger, heads[row], lasting))]
             met.sort(key=lambda one: (not one.passed, not one.said, -one.time_us))
-            return Again(met[:limit], len(rows), words)
+            return Again(met[(page - 1) * limit : page * limit], len(rows), words)
     return Again([], 0, error)
 
 

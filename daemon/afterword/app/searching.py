@@ -40,8 +40,10 @@ class Searcher:
         self._meaning: Meaning | None = None
         self._ledger: Ledger | None = None
 
-    def search(self, ledger: Ledger, query: str, filters: Filters, *, limit: int, mode: Mode = "both") -> Results:
-        """What holds the words of `query`, and what means the same."""
+    def search(
+        self, ledger: Ledger, query: str, filters: Filters, *, limit: int, mode: Mode = "both", page: int = 1
+    ) -> Results:
+        """What holds the words of `query`, and what means the same; `limit` results a page."""
         with self._turn:
             self._ledger = ledger
             return hybrid.search(
@@ -53,7 +55,14 @@ class Searcher:
                 now_us=self._clock(),
                 meaning=None if mode == "exact" or self._config.settings.index.embedder == "off" else self,
                 mode=mode,
+                page=page,
+                stale=self._signals.stale,
             )
+
+    @property
+    def now_us(self) -> int:
+        """The clock's, UTC microseconds."""
+        return self._clock()
 
     def state(self) -> Semantic:
         """ready, building or off."""
@@ -73,6 +82,7 @@ class Searcher:
             since_us=filters.since_us,
             until_us=filters.until_us,
             here=filters.here,
+            sessions=sessions.named(self._ledger, agent=filters.agent, machine=filters.machine),
         )
         zones = zones_of(self._config, self._ledger)
         return list(self._opened().ask(query, wanted, limit=limit, day_of=zones.day, now_us=self._clock()))

@@ -16,6 +16,7 @@ from afterword.index.loosening import How
 from afterword.index.narrowing import Filters
 from afterword.index.query import Term, parse
 from afterword.index.search import Hit
+from afterword.index.signals import DEFAULT
 from afterword.index.snippet import snippet
 from afterword.index.standing import DocumentKind, Semantic
 from afterword.redact.text import Redacted  # noqa: TC001  # msgspec-free, and named in a value's type
@@ -85,6 +86,8 @@ class Result(msgspec.Struct, frozen=True):
     abandoned: bool
     score: float
     why: tuple[Why, ...]
+    stale: bool = False
+    """An article that may be out of date."""
 
 
 class Results(msgspec.Struct, frozen=True):
@@ -110,25 +113,28 @@ def search(
     now_us: int,
     meaning: Asked | None = None,
     mode: Mode = "both",
+    page: int = 1,
+    stale: float = DEFAULT.stale,
 ) -> Results:
-    """What holds the words of `query`, and what means the same."""
+    """What holds the words of `query`, and what means the same; `limit` results a page."""
     semantic: Semantic = meaning.state() if meaning and mode != "exact" else "off"
     if mode == "semantic" or filters.kind in ("article", "diary"):
         answer = exact.Answer([], 0, cut=False, complete=True)
     else:
         # Everything the exact search knows is a message or belongs to one.
         items = msgspec.structs.replace(filters, kind=None) if filters.kind == "message" else filters
-        answer = exact.search(ledger, state, query, items, limit=limit, now_us=now_us, most=semantic != "ready")
+        answer = exact.search(ledger, state, query, items, limit=limit * page, now_us=now_us, most=semantic != "ready")
     hits = [_of_hit(hit) for hit in answer.hits]
     kinds = _kinds(filters)
     found: list[Result] = []
     if meaning and semantic == "ready" and kinds and (mode == "semantic" or not only_exact(query)):
         asked = answer.words or query
         terms = parse(asked)
-        passages = meaning.passages(asked, filters, kinds, limit)
+        passages = meaning.passages(asked, filters, kinds, limit * page)
         found = [r for p in passages if (r := _of_passage(ledger, p, terms, filters))]
+        found.sort(key=lambda r: -(r.score - stale * r.stale))
     return Results(
-        _joined(hits, found, limit), answer.total, answer.cut, answer.complete, semantic, answer.how, answer.words
+        _joined(hits, found, limit, page), answer.total, answer.cut, answer.complete, semantic, answer.how, answer.words
     )
 
 
@@ -143,17 +149,24 @@ def only_exact(query: str) -> bool:
     return bool(words) and all(_SIGNS.search(word) or _CASED.search(word) for word in words)
 
 
-def _joined(hits: list[Result], found: list[Result], limit: int) -> list[Result]:
-    """Exact hits first, in their order; a third of the room at the end is for what only means the same."""
+def _joined(hits: list[Result], found: list[Result], limit: int, page: int = 1) -> list[Result]:
+    """A page of both. On each, exact hits come first, in their order; a third of the room at its end is for what only
+    means the same."""
     near = {result.session.row for result in found if result.session}
     held = {result.session.row for result in hits if result.session}
-    marked = [
+    exact_left = [
         msgspec.structs.replace(hit, why=("exact", "meaning")) if hit.session and hit.session.row in near else hit
         for hit in hits
     ]
     others = [result for result in found if result.session is None or result.session.row not in held]
-    room = max(limit - len(others), limit - max(1, limit // 3)) if others else limit
-    return (marked[:room] + others)[:limit]
+    shown: list[Result] = []
+    for _ in range(page):
+        room = max(limit - len(others), limit - max(1, limit // 3)) if others else limit
+        taken = exact_left[:room]
+        more = others[: limit - len(taken)]
+        shown = taken + more
+        exact_left, others = exact_left[len(taken) :], others[len(more) :]
+    return shown
 
 
 def _kinds(filters: Filters) -> frozenset[DocumentKind]:
@@ -167,6 +180,8 @@ def _kinds(filters: Filters) -> frozenset[DocumentKind]:
         return frozenset({"message"}) if kind is None or kind in PROSE_KINDS else frozenset()
     if filters.machine:
         return frozenset({"message"})
+    if filters.agent or filters.session:
+        return frozenset({"diary", "message"})
     return frozenset({"article", "diary", "message"})
 
 
@@ -197,7 +212,8 @@ def _of_passage(ledger: Ledger, passage: Found, terms: list[Term], filters: Filt
         case "article":
             from afterword.store.ledger import articles  # noqa: PLC0415  # exact search does without
 
-            if not articles.stands_at(ledger, passage.ref):
+            status = articles.status_at(ledger, passage.ref)
+            if status is None:
                 return None  # retracted, deleted or moved since it was indexed
             return Result(
                 id=passage.ref,
@@ -213,6 +229,7 @@ def _of_passage(ledger: Ledger, passage: Found, terms: list[Term], filters: Filt
                 abandoned=False,
                 score=passage.score,
                 why=("meaning",),
+                stale=status == "stale",
             )
         case "diary":
             return _of_diary(ledger, passage, terms)

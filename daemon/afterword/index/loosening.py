@@ -1,8 +1,8 @@
 """What is looked for when nothing holds the words as they were typed, one step after the other.
 
 Beginnings of words and parts of names; other forms of the words; words written a little otherwise; files of that name;
-at last what holds most of the words, where no index by meaning answers. Each step says which it was, so that nobody takes a near hit for
-an exact one.
+at last what holds most of the words, where no index by meaning answers. Each step says which it was, so that nobody
+takes a near hit for an exact one.
 """
 
 import sqlite3

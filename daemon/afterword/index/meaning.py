@@ -58,6 +58,8 @@ class Wanted(msgspec.Struct, frozen=True):
     session: str | None = None
     since_us: int | None = None
     until_us: int | None = None
+    sessions: frozenset[str] | None = None
+    """Ids; only these, where it is given."""
     here: str | None = None
     """The project the asker works in: it narrows nothing, and counts a little."""
 
@@ -235,6 +237,7 @@ def _fits(doc: tuple[int, DocumentKind, str, str, int, str, str, str], wanted: W
         and (wanted.project is None or project == wanted.project)
         and (wanted.harness is None or harness == wanted.harness)
         and (wanted.session is None or session == wanted.session)
+        and (wanted.sessions is None or session in wanted.sessions)
         and (wanted.since_us is None or time_us >= wanted.since_us or kind == "message")
         and (wanted.until_us is None or time_us < wanted.until_us)
     )

@@ -353,9 +353,7 @@ def _done(kind: int, time_us: int, _rank: float, now_us: int) -> float:
     return _TOOL_WEIGHT.get(kind, _TOOL_DEFAULT) + _TOOL_RECENCY * _recency(time_us, now_us)
 
 
-def _holding(
-    ledger: Ledger, found: list[_Candidate], literals: list[re.Pattern[str]]
-) -> tuple[list[_Candidate], bool]:
+def _holding(ledger: Ledger, found: list[_Candidate], literals: list[re.Pattern[str]]) -> tuple[list[_Candidate], bool]:
     """Those whose text holds every literal, and whether all texts were looked at."""
     held: list[_Candidate] = []
     chars = 0
