@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from afterword.index.query import Term, loosened
-from afterword.index.stemming import HEBREW_BEFORE, STOP, stem
+from afterword.index.stemming import HEBREW_BEFORE, HEBREW_BEHIND, STOP, stem
 from afterword.store import fulltext
 from afterword.store.ledger.ledger import Ledger
 
@@ -67,9 +67,13 @@ def forms(word: str) -> str:
     hebrew = "\u05d0" <= word[0] <= "\u05ea"
     if len(root) < (_HEBREW_MIN if hebrew else _STEM_MIN):
         return f'"{word}"'
-    found = [f'"{word}"', f'"{root}" *']
+    roots = [root]
     if hebrew:
-        found += [f'"{before}{root}" *' for before in HEBREW_BEFORE]
+        # What looks like a word put in front may be the word's own first letter.
+        whole = next((word.removesuffix(e) for e in HEBREW_BEHIND if word.endswith(e)), word)
+        roots += [whole] if len(whole) >= _HEBREW_MIN else []
+        roots += [before + each for each in roots for before in HEBREW_BEFORE]
+    found = [f'"{word}"', *(f'"{each}" *' for each in dict.fromkeys(roots))]
     return f"({' OR '.join(found)})"
 
 
