@@ -123,7 +123,7 @@ def test_without_a_daemon_no_model_is_loaded_and_it_is_said(home: Home) -> None:
     async def talk(client: Any) -> None:
         said = await use(client, "search", query="why was the connection closed by the proxy")
         assert said["answered_by"] == "exact"
-        assert said["matched"] == "most"
+        assert said["matched"] in ("forms", "most")
         assert said["results"][0]["where"]["session"] == "session-1"
         none = await use(client, "search", query="rhubarb crumble with custard")
         assert "no daemon" in none["note"]

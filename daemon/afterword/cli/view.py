@@ -90,14 +90,20 @@ def spans(text: str, terms: list[Term]) -> list[tuple[int, int]]:
     roots = {stem(token) for token in telling}
     begun = tuple(term.tokens[-1] for term in terms if term.open)
     found = [m.span() for m in _WORD.finditer(text) if _held(m[0], telling, roots, begun)]
+    flat, place = _folded(text)
     for term in terms:
-        words = term.literal.split()
-        if words:
-            found += [m.span() for m in re.finditer(r"\s+".join(map(re.escape, words)), text, re.IGNORECASE)]
-        if term.tokens and not " ".join(term.tokens).isascii():
-            packed = r"\s*".join(map(re.escape, term.tokens))
-            found += [m.span() for m in re.finditer(packed, text, re.IGNORECASE)]
+        patterns = [r"\s+".join(map(re.escape, term.literal.split()))]
+        if not " ".join(term.tokens).isascii():
+            patterns.append(r"\s*".join(map(re.escape, term.tokens)))
+        for pattern in filter(None, patterns):
+            found += [(place[m.start()], place[m.end() - 1] + 1) for m in re.finditer(pattern, flat)]
     return _joined(found)
+
+
+def _folded(text: str) -> tuple[str, list[int]]:
+    """A text as it is compared, and of each of its characters the place of the one it was made of."""
+    pieces = [folded(char) for char in text]
+    return "".join(pieces), [at for at, piece in enumerate(pieces) for _ in piece]
 
 
 def _held(word: str, telling: set[str], roots: set[str], begun: tuple[str, ...]) -> bool:

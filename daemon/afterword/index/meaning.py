@@ -22,9 +22,9 @@ from afterword.index.standing import DocumentKind, collection_name
 from afterword.index.stemming import asks_decision, stems
 from afterword.index.terms import asked
 
-FLOORS = (0.16, 0.24)
+FLOORS = (0.16, 0.26)
 """The floor below which nothing is returned lies between these, where most background questions stay below it."""
-_BACKGROUND_SHARE = 95
+_BACKGROUND_SHARE = 97
 _FLOOR_WORDS, _FLOOR_MEAN, _FEW = 0.5, 0.7, 50
 _FOREIGN = 0.15
 """How near a text counts whose script the embedder does not know: its vectors say which script it is, no more."""
