@@ -38,7 +38,8 @@ def finding(kept: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
         nothing = f"{each['nothing']:g}{'' if each['nothing'] >= _NOTHING else ' **no**'}"
         cells = (
             _SETS[name], row["questions"], row["hit@1"], row["hit@5"], row["mrr"],
-            wanted + ("" if reached else " **no**"), nothing, each["median_ms"], f"`bench.retrieval --{name.partition('-')[2]}`",
+            wanted + ("" if reached else " **no**"), nothing, each["median_ms"],
+            f"`bench.retrieval --{name.partition('-')[2]}`",
         )  # fmt: skip
         yield f"| {' | '.join(map(str, cells))} |"
     for name, each in there.items():
