@@ -138,6 +138,8 @@ def test_filters_and_pages_of_the_commands(home: Home) -> None:
     assert home.json("search", "connection", "--page", "9", code=3)["results"] == []
     assert "--page 2" in home.run("search", "connection", "-n", "4").stderr
     assert home.json("search", "connection", "--agent", "reviewer", code=3)["results"] == []
+    said = home.run("search", "connection", "--kind", "diary", "--exact", code=3)
+    assert "leave --exact away" in said.stderr
     said = home.run("search", "connection", "--exact", "--semantic", code=2)
     assert "shut each other out" in said.stderr
     shown = home.json("show", "picked-1")["messages"]

@@ -77,6 +77,8 @@ def beside(wanted: Question, fields: dict[str, Any], given: Mapping[str, Any]) -
     more = fields["total"] - exact - (wanted.page - 1) * wanted.limit
     if more > 0 and found:
         yield f"{more:,} more; use --page {wanted.page + 1}, --limit, --project, --since …"
+    if wanted.kind in ("article", "diary") and (wanted.mode == "exact" or fields["semantic"] == "off"):
+        yield "articles and the diary are found through the index by meaning: leave --exact away, or turn it on"
     if not fields["complete"]:
         yield "the full text is being made again: there may be more"
     if fields["semantic"] == "building" and wanted.mode != "exact":
