@@ -212,7 +212,7 @@ def _of_passage(ledger: Ledger, passage: Found, terms: list[Term], filters: Filt
         case "article":
             from afterword.store.ledger import articles  # noqa: PLC0415  # exact search does without
 
-            status = articles.status_at(ledger, passage.ref)
+            status = articles.standing_at(ledger, passage.ref)
             if status is None:
                 return None  # retracted, deleted or moved since it was indexed
             return Result(

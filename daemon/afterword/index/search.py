@@ -212,7 +212,7 @@ def _best(ledger: Ledger, matches: tuple[str, str], limit: int, now_us: int) -> 
     at_most = max(RANKED_MAX, limit)
     match = matches[0]
     rows = _newest(ledger, "prose", match, at_most)
-    said = [(_said(kind, time_us, rank, now_us), row) for row, kind, time_us, rank in rows]
+    said = [(said_score(kind, time_us, rank, now_us), row) for row, kind, time_us, rank in rows]
     total = _count(ledger, "prose", match) if len(rows) == at_most else len(rows)
     cut = len(rows) < total
     best = _top(ledger, said, limit)
@@ -311,7 +311,9 @@ def _every_of(
         for name in files
     ]
     matched = " UNION ALL ".join(hits)
-    return _met(ledger, matched, (match,) * len(files), where, now_us, at_most, _said if table == "prose" else _done)
+    return _met(
+        ledger, matched, (match,) * len(files), where, now_us, at_most, said_score if table == "prose" else _done
+    )
 
 
 def _met(
@@ -345,7 +347,8 @@ def _recency(time_us: int, now_us: int) -> float:
     return float(0.5 ** (max(0, now_us - time_us) / DAY_US / _HALF_LIFE_DAYS))
 
 
-def _said(_kind: int, time_us: int, rank: float, now_us: int) -> float:
+def said_score(_kind: int, time_us: int, rank: float, now_us: int) -> float:
+    """How good a hit in prose is, 1 … 2, by its BM25 (the lower the better) and its age."""
     return 1.0 + 0.8 * (1.0 - math.exp(rank / 8.0)) + 0.1 * _recency(time_us, now_us)
 
 

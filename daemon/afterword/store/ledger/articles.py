@@ -74,7 +74,7 @@ def current(ledger: Ledger) -> list[Current]:
     ]
 
 
-def status_at(ledger: Ledger, path: str) -> Status | None:
+def standing_at(ledger: Ledger, path: str) -> Status | None:
     """The status of the live article at this path in the vault, as far as the last look goes; None without one."""
     rows = ledger.db.execute("SELECT uid FROM article_file WHERE path = ? AND state = ''", (path,)).fetchall()
     for (uid,) in rows:
