@@ -383,7 +383,7 @@ def test_beside_a_daemon_a_question_loads_nothing_and_finds_the_same(tmp_path: P
     with home.daemon():
         assert heavy_in_a_search(home, question) == (alone, [])
         assert home.json("search", question)["results"][0]["why"] == ["meaning"]
-        assert home.json("search", question, "--since", "yesterday", code=2)["error"]["hint"]
+        assert home.json("search", question, "--since", "someday", code=2)["error"]["hint"]
     # A door that answers nothing is done without.
     (home.state / "door.json").write_text("{}")
     assert heavy_in_a_search(home, question) == (alone, loaded)
