@@ -138,6 +138,7 @@ class Whole:
     def everything(self) -> None:
         self.lay_out()
         with self.watch:
+            self.previewed()
             self.say("ingest", code=0)
             self.say("up", "--once", "--settle", "0", code=0)
             self.grow()
@@ -150,6 +151,21 @@ class Whole:
             self.model()
             self.crash()
             self.killed()
+
+    def previewed(self) -> None:
+        """A first reading by several processes, killed when it has looked through everything and read nothing."""
+        ahead = {
+            "AFTERWORD_CAPTURE_JOBS": "2",
+            "AFTERWORD_CAPTURE_JOBS_FROM": "0",
+            "AFTERWORD_CAPTURE_PREVIEW_FROM": "0",
+        }
+        done = self.say("ingest", AFTERWORD_FAULT="kill@preview.whole#1", **ahead)
+        assert done.returncode == -signal.SIGKILL, done
+        self.say("search", "redacted", "--json", code=0 if not self.build else None)
+        out = self.path / "out"
+        out.mkdir(exist_ok=True)
+        for path in self.home.state.glob("preview.db*"):
+            shutil.copy(path, out / path.name)
 
     # What is there to be read
 
@@ -381,7 +397,7 @@ class Whole:
     def taken(self) -> None:
         """What a person takes elsewhere: sessions to share, a backup; and the backup put back."""
         out = self.path / "out"
-        out.mkdir()
+        out.mkdir(exist_ok=True)
         for number, session in enumerate(self.stories[:8]):
             self.say("share", session.session, *(("--html", str(out / f"{number}.html")) if number % 2 else ()), code=0)
         self.say("share", self.stories[8].session, "--md", str(out / "8.md"), code=0)

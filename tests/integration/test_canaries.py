@@ -21,6 +21,7 @@ SEEN = {
     "ledger-source": r"ledger\.db (source\.|checkout\.)",
     "ledger-job": r"ledger\.db job\.",
     "text-index": r"text-0\.db (prose|tool)$",
+    "preview": r"^out/preview\.db (said|session)\.",
     "daily-note": r"Afterword/daily/",
     "note-append": r"ledger\.db append\.|Afterword/daily/",
     "article": r"Afterword/knowledge/",

@@ -197,4 +197,7 @@ def take_in(
     def text(done: int, every: int) -> None:
         tell("Indexing", "items", done, every, "· what agents said is found already")
 
-    return program.ingest(thorough=thorough, only=only, on_progress=progress, on_text=text, stop=stop)
+    def ahead(done: int, every: int) -> None:
+        tell("Looking through", "files", done, every, "· what was said is found soon")
+
+    return program.ingest(thorough=thorough, only=only, on_progress=progress, on_text=text, on_preview=ahead, stop=stop)

@@ -68,6 +68,8 @@ def _underway(found: dict[str, Any]) -> str:
     if found["phase"] == "reading":
         said = f"reading, {done / 1e6:,.0f} of {of / 1e6:,.0f} MB"
         said += f" at {rate / 1e6:,.1f} MB/s" if rate else ""
+    elif found["phase"] == "previewing":
+        said = f"looking through what was said, {done:,} of {of:,} files"
     else:
         said = f"indexing what tools said, {done:,} of {of:,} items"
     return said + (f", about {left_s // 60}:{left_s % 60:02d} left" if left_s is not None else "")

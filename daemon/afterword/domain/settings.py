@@ -86,6 +86,9 @@ class Capture(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How many processes read a large history the first time; 0 is one for each core, 1 none beside the program."""
     jobs_from: str = "32M"
     """What is smaller than this is read by the program alone, before other processes have started."""
+    preview_from: str = "256M"
+    """From so much on that nobody has read yet, what people and agents said is looked through before all of it is
+    read, so that it is found early."""
     document_max: str = "256M"
     """A document (a transcript that is one file rewritten whole) over this is named and not read."""
     exclude_projects: tuple[str, ...] = ()

@@ -20,6 +20,7 @@ from afterword.index.signals import DEFAULT
 from afterword.index.snippet import snippet
 from afterword.index.standing import DocumentKind, Semantic
 from afterword.redact.text import Redacted  # noqa: TC001  # msgspec-free, and named in a value's type
+from afterword.store import preview
 from afterword.store.fulltext import folded
 from afterword.store.ledger import sessions, views
 from afterword.store.ledger.ledger import Ledger, unpack
@@ -123,7 +124,7 @@ def search(
     else:
         # Everything the exact search knows is a message or belongs to one.
         items = msgspec.structs.replace(filters, kind=None) if filters.kind == "message" else filters
-        answer = exact.search(ledger, state, query, items, limit=limit * page, now_us=now_us, most=semantic != "ready")
+        answer = _exactly(ledger, state, query, items, limit=limit * page, now_us=now_us, most=semantic != "ready")
     hits = [_of_hit(hit) for hit in answer.hits]
     kinds = _kinds(filters)
     found: list[Result] = []
@@ -136,6 +137,21 @@ def search(
     return Results(
         _joined(hits, found, limit, page), answer.total, answer.cut, answer.complete, semantic, answer.how, answer.words
     )
+
+
+def _exactly(
+    ledger: Ledger, state: Path, query: str, filters: Filters, *, limit: int, now_us: int, most: bool
+) -> exact.Answer:
+    """The exact search's answer, during a first reading with what is not read yet."""
+    if not (state / preview.FILE).exists():
+        return exact.search(ledger, state, query, filters, limit=limit, now_us=now_us, most=most)
+    from afterword.index.preview import joined, read_up_to  # noqa: PLC0415  # there only during a first reading
+
+    read = read_up_to(ledger, state)
+    answer = exact.search(ledger, state, query, filters, limit=limit, now_us=now_us, most=most)
+    if read is None:
+        return answer
+    return joined(answer, ledger, state, query, filters, read=read, limit=limit, now_us=now_us)
 
 
 def only_exact(query: str) -> bool:

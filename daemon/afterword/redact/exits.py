@@ -43,9 +43,15 @@ EXITS: Final[tuple[Exit, ...]] = (
         "the postings of a text database",
     ),
     Exit(
+        "preview",
+        "typed",
+        ("afterword.store.preview",),
+        "what was said, with the facts of its session, found before a large history is read; removed after that",
+    ),
+    Exit(
         "reading-pipe",
         "typed",
-        ("afterword.capture.cold.worker", "afterword.capture.cold.outbox"),
+        ("afterword.capture.cold.worker", "afterword.capture.cold.glance", "afterword.capture.cold.outbox"),
         "events made ready, from a worker to the one writer: redacted texts, ids and numbers, over a pipe of ours",
     ),
     Exit(
