@@ -56,7 +56,7 @@ def finding(kept: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
         yield (
             f"Identifiers, error strings, flags and paths in a history of {codes['corpus_mb']:,} MB: of"
             f" {codes['needles']} needles the first result holds {codes['rank_1']:.1%}, and {codes['exact_count']:.1%}"
-            " are counted exactly (`bench.retrieval --codes`)."
+            " are counted exactly (`bench.retrieval --codes --no-index`)."
         )
 
 
