@@ -111,7 +111,9 @@ class Program:
         )
         self.notes = DailyNotes(self.vault, config.days, ledger, self.redactor) if self.vault else None
         self.ready = Ready(config.places.state, ledger, self.redactor, self.capture.exclusions.excludes)
-        self.index = Indexing(config, ledger, self.redactor, LedgerArticles(ledger, self.zones))
+        self.index = Indexing(
+            config, env, ledger, self.redactor, self.clock, self.zones, LedgerArticles(ledger, self.zones)
+        )
         self.nearness = self.index.nearness()
         self.compiling = Compiling(
             config, ledger, self.redactor, self.engines, self.zones, self.clock, nearness=self.nearness

@@ -111,6 +111,7 @@ def as_json_fields(ledger: Ledger, wanted: Question, answer: Results) -> dict[st
         "matched": answer.how,
         "instead": answer.words or None,
         "semantic": answer.semantic,
+        "semantic_problem": answer.problem or None,
     }
 
 

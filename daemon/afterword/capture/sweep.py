@@ -68,6 +68,14 @@ class Sum(msgspec.Struct):
     problems: int = 0
 
 
+class Folder(msgspec.Struct, frozen=True):
+    """What reading a folder brought: `files` are there, `gone` were there before and are not any more."""
+
+    files: int
+    read: Sum
+    gone: int
+
+
 def survey(where: Where) -> list[StoreView]:
     """Every harness with its roots and files, read or not."""
     return [_view(harness, where) for harness in table.HARNESSES]
@@ -258,6 +266,45 @@ class Capture:
             if self._feed:
                 self._feed.close()
             self._feed = None
+
+    def take_in(
+        self,
+        reader: PartsReader,
+        root: Path,
+        *,
+        on_progress: Callable[[Progress], None] = lambda _progress: None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Folder:
+        """Read a folder of documents once, that is no agent's store and that nobody watches.
+
+        Raises:
+            OSError: it cannot be listed.
+        """
+        self._look()
+        view = StoreView(reader.name, reader.label, [root], [root], True, list(reader.sources(root)))
+        self.views.append(view)
+        self._agents[reader.name] = reader
+        total = Sum()
+        readable = [found for found in view.found if not found.problem]
+        total.problems = len(view.found) - len(readable)
+        try:
+            self._found.update({(reader.name, found.path): found for found in readable})
+            todo = [found for found in readable if self._wants(reader.name, found, thorough=True)]
+            for n, found in enumerate(todo):
+                if stop():
+                    break
+                on_progress(Progress(n, len(todo), n, len(todo), total.new_items))
+                new = self.read(reader.name, found.path, stop=stop)
+                total.files += 1
+                total.new_items += new or 0
+                total.problems += new is None
+            here = f"{self._redactor.redact(str(root))}/"
+            gone = sum(source.path.startswith(here) for source in self._absent(reader.name))
+        finally:
+            self.views.remove(view)
+            self._agents.pop(reader.name)
+            self._missing.pop(reader.name, None)
+        return Folder(len(readable), total, gone)
 
     def _previewed(self, fresh: list[tuple[str, Found]]) -> list[int]:
         """The numbers of the files that are looked through before any is read, the newest first: where there is much,

@@ -81,6 +81,8 @@ def beside(wanted: Question, fields: dict[str, Any], given: Mapping[str, Any]) -
         yield "articles and the diary are found through the index by meaning: leave --exact away, or turn it on"
     if not fields["complete"]:
         yield "the full text is being made again: there may be more"
+    if fields.get("semantic_problem"):
+        yield f"exact words only: {fields['semantic_problem']}"
     if fields["semantic"] == "building" and wanted.mode != "exact":
         yield "exact words only so far: the index for search by meaning is being made"
 

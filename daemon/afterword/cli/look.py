@@ -12,6 +12,7 @@ from afterword.app.config import Config
 from afterword.cli.finding import find
 from afterword.cli.output import config_option, json_option, note, say, say_json, table
 from afterword.cli.quick import LIMIT, LIMIT_MAX
+from afterword.domain import old_notes
 from afterword.domain.errors import DataError, NotSetUp
 from afterword.domain.items import KIND_BY_WORD
 
@@ -248,7 +249,9 @@ def show(
         )
     )
     for key, day in found.sections:
-        say(f"written up in {config.days.name(day)} ({key})")
+        # A person's own note is in none of ours.
+        own = found.session.harness == old_notes.NAME
+        say(f"written up as {key}, of {day}" if own else f"written up in {config.days.name(day)} ({key})")
     for item in shown:
         mark = " (abandoned)" if item.abandoned else " (inherited)" if item.inherited else ""
         status = f" → {item.exit_status}" if item.exit_status is not None else ""

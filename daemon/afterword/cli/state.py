@@ -94,7 +94,10 @@ def _spend(found: dict[str, Any]) -> str:
     keyless = "no key in this environment" if found["engine"] == "gemini" and not found["key"] else ""
     problem = found["problem"] or keyless
     paused = f"; paused until {found['paused']['until']}: {found['paused']['reason']}" if found["paused"] else ""
-    return said + (f"; {problem}" if problem else "") + paused
+    past = found["backfill"]
+    waits = f"; the backfill goes on after {past['until']}" if past and past["reason"] else ""
+    going = "; a backfill is under way" if past and not past["reason"] else ""
+    return said + (f"; {problem}" if problem else "") + paused + waits + going
 
 
 def _failing(found: dict[str, Any]) -> str:

@@ -10,6 +10,7 @@ from typing import Literal, Protocol, TypeAlias
 
 import msgspec
 
+from afterword.domain.errors import AfterwordError
 from afterword.domain.items import KIND_BY_WORD, PROSE_KINDS, ROLE_OF, Kind
 from afterword.index import search as exact
 from afterword.index.loosening import How
@@ -102,6 +103,8 @@ class Results(msgspec.Struct, frozen=True):
     how: How = "all"
     """How the exact hits hold the words; `words` are others that were looked for instead, or empty."""
     words: str = ""
+    problem: str = ""
+    """Why nothing could be asked by meaning although there is an index."""
 
 
 def search(
@@ -128,14 +131,26 @@ def search(
     hits = [_of_hit(hit) for hit in answer.hits]
     kinds = _kinds(filters)
     found: list[Result] = []
+    problem = ""
     if meaning and semantic == "ready" and kinds and (mode == "semantic" or not only_exact(query)):
         asked = answer.words or query
         terms = parse(asked)
-        passages = meaning.passages(asked, filters, kinds, limit * page)
+        try:
+            passages = meaning.passages(asked, filters, kinds, limit * page)
+        except AfterwordError as err:
+            # A service that makes the vector of the question does not answer: exact words are found all the same.
+            passages, semantic, problem = [], "off", ". ".join(filter(None, (err.message, err.hint)))
         found = [r for p in passages if (r := _of_passage(ledger, p, terms, filters))]
         found.sort(key=lambda r: -(r.score - stale * r.stale))
     return Results(
-        _joined(hits, found, limit, page), answer.total, answer.cut, answer.complete, semantic, answer.how, answer.words
+        results=_joined(hits, found, limit, page),
+        total=answer.total,
+        cut=answer.cut,
+        complete=answer.complete,
+        semantic=semantic,
+        how=answer.how,
+        words=answer.words,
+        problem=problem,
     )
 
 

@@ -22,8 +22,6 @@ from afterword.index.standing import DocumentKind, collection_name
 from afterword.index.stemming import asks_decision, stems
 from afterword.index.terms import asked
 
-FLOORS = (0.16, 0.26)
-"""The floor below which nothing is returned lies between these, where most background questions stay below it."""
 _BACKGROUND_SHARE = 97
 _FLOOR_WORDS, _FLOOR_MEAN, _FEW = 0.5, 0.7, 50
 _FOREIGN = 0.15
@@ -81,7 +79,7 @@ class Meaning:
         """Which file that is: another one may come to its place."""
         self._memory: Memory | None = None
         self._background: Matrix | None = None
-        self._floor = FLOORS[1]
+        self._floor = embedder.floors[1]
 
     def ask(
         self,
@@ -100,7 +98,7 @@ class Meaning:
         allowed = self._allowed(memory, wanted)
         if not allowed.any():
             return []
-        near = memory.near(self._embedder.embed([question])[0])
+        near = memory.near(self._embedder.question(question))
         mean = _mean(memory, near)
         floor = self._floor if floor is None else floor
         times = spoken(question, dt.date.fromisoformat(day_of(now_us)))
@@ -168,7 +166,7 @@ class Meaning:
     def _measured(self, memory: Memory) -> float:
         """The floor for this index: what questions that have nothing to do with it come to."""
         if not len(memory):
-            return FLOORS[1]
+            return self._embedder.floors[1]
         if self._background is None:
             self._background = self._embedder.embed(BACKGROUND)
         found = []
@@ -176,7 +174,8 @@ class Meaning:
             near = memory.near(vector)
             words, _ = memory.words(asked(question))
             found.append(float(self._relevant(question, near, words, _mean(memory, near)).max()))
-        return min(FLOORS[1], max(FLOORS[0], float(np.percentile(found, _BACKGROUND_SHARE))))
+        lowest, highest = self._embedder.floors
+        return min(highest, max(lowest, float(np.percentile(found, _BACKGROUND_SHARE))))
 
     def _relevant(self, question: str, near: Floats, words: Floats, mean: float) -> Floats:
         """What is held against the floor, for each chunk."""

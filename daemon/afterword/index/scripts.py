@@ -23,7 +23,9 @@ def unknown(texts: Iterable[str], embedder: str) -> dict[str, float]:
     return {
         script.capitalize(): round(count / most, 3)
         for script, count in letters.most_common()
-        if count >= _LETTERS_MIN and count / most >= _SHARE_MIN and script.capitalize() not in KNOWN[embedder]
+        if count >= _LETTERS_MIN
+        and count / most >= _SHARE_MIN
+        and script.capitalize() not in KNOWN.get(embedder, {script.capitalize()})
     }
 
 

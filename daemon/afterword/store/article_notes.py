@@ -6,7 +6,7 @@ spliced, and replaced only if it still holds what was read.
 """
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -226,8 +226,9 @@ class ArticleNotes:
         uid = change.current.uid
         return known.get(uid) or ArticleFile(uid, change.path, UNSEEN, "", Written(), "", 0, "")
 
-    def _withdraw(self, current: Iterable[Current]) -> None:
-        """Take away the files of articles that nothing leads to any more, if every byte of them is still ours."""
+    def withdrawn(self, current: Iterable[Current]) -> Iterator[tuple[ArticleUid, str, bytes]]:
+        """(article, path, what it holds) of the files of articles that nothing leads to any more, if every byte of them
+        is still ours."""
         known = article_files.every(self._ledger)
         for each in current:
             file = known.get(each.uid)
@@ -244,14 +245,20 @@ class ArticleNotes:
                 continue
             note = path.read_bytes()
             if only_ours(note, read_matter(note), file.written):
-                try:
-                    path.unlink()
-                except OSError as err:
-                    self.problems[file.path] = err.strerror or str(err)
-                    continue
-                files.sync_folder(path.parent)
-                with self._ledger.transaction():
-                    article_files.drop(self._ledger, each.uid)
+                yield each.uid, file.path, note
+
+    def _withdraw(self, current: Iterable[Current]) -> None:
+        """Take those files away."""
+        for uid, name, _ in self.withdrawn(current):
+            path = self._vault / name
+            try:
+                path.unlink()
+            except OSError as err:
+                self.problems[name] = err.strerror or str(err)
+                continue
+            files.sync_folder(path.parent)
+            with self._ledger.transaction():
+                article_files.drop(self._ledger, uid)
 
     def _sources(self, each: Current) -> dict[SegmentKey, Source]:
         found = articles.cited(self._ledger, each.article.sections)

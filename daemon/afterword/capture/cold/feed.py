@@ -134,29 +134,33 @@ class Feed:
         """Hand over what was said in the tasks that are previewed, as it comes: the number of the task and events, in
         their order. `on_file` is told how many files were begun. When somebody says stop, or a worker dies, what it
         would have said is missing."""
-        if not self._previews or not (self._ready or self._greeted()):
-            return
+        with contextlib.suppress(_Stopped, msgspec.MsgspecError):
+            if self._previews and (self._ready or self._greeted()):
+                self._look_through(notice, on_file)
+
+    def _look_through(
+        self, notice: Callable[[int, Sequence[wire.SentEvent]], None], on_file: Callable[[int], None]
+    ) -> None:
         begun = 0
         left = list(self._streams)
-        with contextlib.suppress(_Stopped, msgspec.MsgspecError):
-            while left:
-                for stream in list(left):
-                    while (data := stream.frame()) is not None:
-                        frame = wire.decode(data)
-                        if isinstance(frame, wire.Begin):
-                            stream.head = frame.task
-                            if not frame.task & wire.PREVIEW:
-                                break
-                            begun += 1
-                            on_file(begun)
-                        elif isinstance(frame, wire.Said) and stream.head is not None:
-                            notice(stream.head & ~wire.PREVIEW, frame.events)
-                    if stream.ended or not (stream.head is None or stream.head & wire.PREVIEW):
-                        left.remove(stream)
-                while self._told < min(len(self._sequence), begun + _AHEAD):
-                    self._tell()
-                if left:
-                    self._wait(left)
+        while left:
+            for stream in list(left):
+                while (data := stream.frame()) is not None:
+                    frame = wire.decode(data)
+                    if isinstance(frame, wire.Begin):
+                        stream.head = frame.task
+                        if not frame.task & wire.PREVIEW:
+                            break
+                        begun += 1
+                        on_file(begun)
+                    elif isinstance(frame, wire.Said) and stream.head is not None:
+                        notice(stream.head & ~wire.PREVIEW, frame.events)
+                if stream.ended or not (stream.head is None or stream.head & wire.PREVIEW):
+                    left.remove(stream)
+            while self._told < min(len(self._sequence), begun + _AHEAD):
+                self._tell()
+            if left:
+                self._wait(left)
 
     def take(
         self, harness: str, path: Path, reading: Reading, source: Source, on_commit: Callable[[int], None]

@@ -105,6 +105,11 @@ def row_of(ledger: Ledger, harness: str, native: Redacted) -> int:
     return row
 
 
+def rows_of(ledger: Ledger, harness: str) -> set[int]:
+    """The rows of a harness's sessions."""
+    return {row for (row,) in ledger.db.execute("SELECT row FROM session WHERE harness = ?", (harness,))}
+
+
 def known_row(ledger: Ledger, harness: str, native: str) -> int | None:
     """The row of a session, if there is one."""
     found = ledger.db.execute("SELECT row FROM session WHERE id = ?", (session_id(harness, native),)).fetchone()
