@@ -27,7 +27,7 @@ class HashEmbedder:
         self.embedded: list[str] = []
         self.at_once = 8
         self.gathers = False
-        self.floors = (0.19, 0.29)
+        self.floors = (0.16, 0.26)
 
     def ready(self, wake: object) -> bool:
         return True

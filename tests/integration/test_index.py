@@ -378,7 +378,7 @@ def test_through_the_command_line(tmp_path: Path) -> None:
     home.run("up", "--once", "--settle", "0")
     assert home.json("status")["index"]["semantic"] == "ready"
     assert home.json("status")["index"]["share"] == 1.0
-    found = home.json("search", "why does the server answer with an error after starting")
+    found = home.json("search", "why does the health endpoint give an error after starting")
     assert found["semantic"] == "ready"
     assert found["results"][0]["why"] == ["meaning"]
     assert found["results"][0]["path"].startswith("daily/")
@@ -427,13 +427,13 @@ def test_beside_a_daemon_a_question_loads_nothing_and_finds_the_same(tmp_path: P
     home = Home(tmp_path, meaning=True)
     home.sample("claude-code")
     home.run("up", "--once", "--settle", "0")
-    question = "why does the server answer with an error after starting"
+    question = "why does the health endpoint give an error after starting"
     alone, loaded = heavy_in_a_search(home, question)
     assert "numpy" in loaded
     with home.daemon():
         assert heavy_in_a_search(home, question) == (alone, [])
         assert home.json("search", question)["results"][0]["why"] == ["meaning"]
-        assert home.json("search", question, "--since", "yesterday", code=2)["error"]["hint"]
+        assert home.json("search", question, "--since", "someday", code=2)["error"]["hint"]
     # A door that answers nothing is done without.
     (home.state / "door.json").write_text("{}")
     assert heavy_in_a_search(home, question) == (alone, loaded)

@@ -9,7 +9,8 @@ from afterword.app.reading import redactor, zones_of
 from afterword.domain.clock import Clock, Zones, clock_from
 from afterword.index import hybrid
 from afterword.index.hybrid import Found, Mode, Results
-from afterword.index.search import Filters
+from afterword.index.narrowing import Filters
+from afterword.index.signals import DEFAULT, Signals
 from afterword.index.standing import DocumentKind, Semantic, signature_of, standing
 from afterword.store.ledger import sessions
 from afterword.store.ledger.ledger import Ledger
@@ -23,9 +24,15 @@ class Searcher:
     """Answers questions; a daemon keeps one for all its callers, a command makes one. One question at a time."""
 
     def __init__(
-        self, config: Config, env: Mapping[str, str], embedder: "Callable[[], Embedder] | None" = None
+        self,
+        config: Config,
+        env: Mapping[str, str],
+        embedder: "Callable[[], Embedder] | None" = None,
+        signals: Signals = DEFAULT,
     ) -> None:
-        """`embedder` gives a local one that is shared; without it a searcher loads its own when it needs it."""
+        """`embedder` gives a local one that is shared; without it a searcher loads its own when it needs it. `signals`
+        are what a place among results is made of: a measurement turns each of them off."""
+        self._signals = signals
         self._env = env
         self._config = config
         self._embedder = embedder
@@ -34,8 +41,10 @@ class Searcher:
         self._meaning: Meaning | None = None
         self._ledger: Ledger | None = None
 
-    def search(self, ledger: Ledger, query: str, filters: Filters, *, limit: int, mode: Mode = "both") -> Results:
-        """What holds the words of `query`, and what means the same."""
+    def search(
+        self, ledger: Ledger, query: str, filters: Filters, *, limit: int, mode: Mode = "both", page: int = 1
+    ) -> Results:
+        """What holds the words of `query`, and what means the same; `limit` results a page."""
         with self._turn:
             self._ledger = ledger
             return hybrid.search(
@@ -47,7 +56,14 @@ class Searcher:
                 now_us=self._clock(),
                 meaning=None if mode == "exact" or self._config.settings.index.embedder == "off" else self,
                 mode=mode,
+                page=page,
+                stale=self._signals.stale,
             )
+
+    @property
+    def now_us(self) -> int:
+        """The clock's, UTC microseconds."""
+        return self._clock()
 
     def state(self) -> Semantic:
         """ready, building or off."""
@@ -66,6 +82,8 @@ class Searcher:
             session=session[0].id if session else None,
             since_us=filters.since_us,
             until_us=filters.until_us,
+            here=filters.here,
+            sessions=sessions.named(self._ledger, agent=filters.agent, machine=filters.machine),
         )
         zones = zones_of(self._config, self._ledger)
         return list(self._opened(zones).ask(query, wanted, limit=limit, day_of=zones.day, now_us=self._clock()))
@@ -77,9 +95,11 @@ class Searcher:
     def _opened(self, zones: Zones) -> "Meaning":
         from afterword.app import embedders  # noqa: PLC0415
         from afterword.index.meaning import Meaning  # noqa: PLC0415
+        from afterword.index.scripts import KNOWN  # noqa: PLC0415
 
         if self._meaning is None:
-            shared = self._embedder if self._config.settings.index.embedder == "local" else None
+            wanted = self._config.settings.index.embedder
+            shared = self._embedder if wanted == "local" else None
             made = (
                 shared()
                 if shared
@@ -87,7 +107,7 @@ class Searcher:
                     self._config, self._env, redactor(self._config), self._clock, zones.day, self._booked
                 )
             )
-            self._meaning = Meaning(self._config.places.state, made)
+            self._meaning = Meaning(self._config.places.state, made, self._signals, KNOWN.get(wanted))
         return self._meaning
 
     def _booked(self, day: str) -> int:

@@ -62,7 +62,7 @@ class LocalEmbedder:
     at_once = 8
     """A question that comes meanwhile waits for so many."""
     gathers = False
-    floors = (0.19, 0.29)
+    floors = (0.16, 0.26)
     """Most background questions stay below these (`bench.retrieval`)."""
 
     def __init__(self, threads: int = 1) -> None:

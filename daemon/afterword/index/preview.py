@@ -10,8 +10,9 @@ import msgspec
 
 from afterword.domain.ids import session_id
 from afterword.domain.items import KIND_BY_WORD, PROSE_KINDS, ROLE_OF, Kind
+from afterword.index.narrowing import Filters
 from afterword.index.query import Term, loosened, parse, pattern, prose_match
-from afterword.index.search import Answer, Filters, Hit, said_score
+from afterword.index.search import Answer, Hit, said_score
 from afterword.index.snippet import snippet
 from afterword.store import preview
 from afterword.store.fulltext import FILE, folded
@@ -63,9 +64,13 @@ def joined(
     found = more(prose_match(terms))
     if not found and not answer.total and not answer.cut and (loose := loosened(terms)):
         found = more(loose[0])
+    if found and answer.how not in ("all", "beginnings"):
+        # What holds the very words was said, and is not read yet: nothing near to them is wanted.
+        answer = Answer([], 0, cut=False, complete=False)
     hits = sorted([*answer.hits, *found], key=lambda hit: -hit.score)[:limit]
     cut = answer.cut or len(found) >= CANDIDATES_MAX
-    return Answer(hits, answer.total + len(found), cut=cut, complete=False)
+    total = answer.total + len(found)
+    return msgspec.structs.replace(answer, hits=hits, total=total, cut=cut, complete=False)
 
 
 def _hits(
@@ -131,7 +136,7 @@ def _head(state: Path, session: int, filters: Filters) -> Head | None:
         return None
     harness, native, encoded = found
     facts = msgspec.json.decode(encoded, type=SessionFacts)
-    if filters.harness and harness != filters.harness:
+    if (filters.harness and harness != filters.harness) or (filters.agent and facts.agent != filters.agent):
         return None
     if filters.project:
         path = "/" + re.sub(r"\\", "/", facts.root or facts.cwd or facts.folder).rstrip("/").lower()

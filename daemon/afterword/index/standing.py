@@ -8,8 +8,8 @@ from typing import Literal, TypeAlias
 from afterword.domain.settings import Index as Wanted
 
 FILE = "index.db"
-CUTTING = "c1"
-"""The way documents are cut into chunks; another one makes another collection."""
+CUTTING = "c2"
+"""The way documents are cut into chunks, and words into stems; another one makes another collection."""
 
 Semantic: TypeAlias = Literal["ready", "building", "off"]
 DocumentKind: TypeAlias = Literal["article", "diary", "message"]

@@ -6,7 +6,7 @@ from typing import Final, TypeAlias
 import msgspec
 
 from afterword.domain import old_notes
-from afterword.domain.articles import Article, Current, Edits, Proposal, laid_over
+from afterword.domain.articles import Article, Current, Edits, Proposal, Status, laid_over
 from afterword.domain.ids import ArticleUid, ItemId, SegmentKey
 from afterword.domain.registers import Rank
 from afterword.redact.redactor import Redactor
@@ -75,15 +75,17 @@ def current(ledger: Ledger) -> list[Current]:
     ]
 
 
-def stands_at(ledger: Ledger, path: str) -> bool:
-    """Whether a live article lies at this path in the vault, as far as the last look goes."""
+def standing_at(ledger: Ledger, path: str) -> Status | None:
+    """The status of the live article at this path in the vault, as far as the last look goes; None without one."""
     rows = ledger.db.execute("SELECT uid FROM article_file WHERE path = ? AND state = ''", (path,)).fetchall()
     for (uid,) in rows:
         found = registers.get(ledger, RecordKind.ARTICLE, uid)
         edits = edits_of(ledger, ArticleUid(uid))
-        if found and Current(ArticleUid(uid), laid_over(found.read(Article), edits), edits).live:
-            return True
-    return False
+        if found:
+            article = laid_over(found.read(Article), edits)
+            if Current(ArticleUid(uid), article, edits).live:
+                return article.status
+    return None
 
 
 def edits_key(uid: ArticleUid) -> str:

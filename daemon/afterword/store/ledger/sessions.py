@@ -152,6 +152,18 @@ def folders(ledger: Ledger, limit: int) -> list[tuple[str, str]]:
     return [(cwd, project_of(root or cwd)) for cwd, root in rows]
 
 
+def named(ledger: Ledger, *, agent: str | None, machine: str | None) -> frozenset[str] | None:
+    """The ids of the sessions of a sub-agent and of a machine; None when neither is named."""
+    if not agent and not machine:
+        return None
+    rows = ledger.db.execute(
+        "SELECT s.id FROM session s JOIN origin o ON o.row = s.origin"
+        " WHERE (?1 IS NULL OR json_extract(s.facts, '$.agent') = ?1) AND (?2 IS NULL OR o.name = ?2)",
+        (agent or None, machine or None),
+    )
+    return frozenset(its_id for (its_id,) in rows)
+
+
 def places(ledger: Ledger) -> list[tuple[SessionFacts, int]]:
     """Where sessions were held (cwd, root and folder alone), and how many in each place."""
     rows = ledger.db.execute(
