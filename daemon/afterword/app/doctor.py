@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from afterword.app import chroma_server, excluded, setup
+from afterword.app import chroma_server, excluded, setup, vault_renewal
 from afterword.app.config import Config
 from afterword.app.embedders import STEP as EMBED_STEP
 from afterword.app.indexing import TROUBLE
@@ -87,6 +87,18 @@ def _vault(at: Context) -> Finding:
     if zone != setup.system_zone():
         return Finding("note", f"the vault counts days in {zone}, this system is in {setup.system_zone()}")
     return Finding("ok", f"the vault is there ({vault})")
+
+
+def _template(at: Context) -> Finding:
+    vault, card = at.config.vault, read_card(at.config.vault) if at.config.vault else None
+    if vault is None or card is None or (at.ledger and not may_write(vault, at.ledger)):
+        return Finding("ok", "no vault is written from here")
+    layout = setup.plan(vault).layout
+    older = vault_renewal.writes(vault_renewal.steps(at.config.places.state, vault, layout))
+    if older:
+        files = "one page or setting" if older == 1 else f"{older} pages and settings"
+        return Finding("note", f"{files} of the vault are of an older version", "run `afterword init`")
+    return Finding("ok", "the pages of the vault are of this version")
 
 
 def _copies(at: Context) -> Finding:
@@ -287,6 +299,7 @@ def _disk(at: Context) -> Finding:
 CHECKS: tuple[tuple[str, Callable[[Context], Finding]], ...] = (
     ("ledger", _ledger),
     ("vault", _vault),
+    ("template", _template),
     ("copies", _copies),
     ("stores", _stores),
     ("excluded", _excluded),
