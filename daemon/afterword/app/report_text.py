@@ -30,7 +30,8 @@ def markdown(report: Report) -> str:
     if report.most_told:
         out += ["## Articles that were told most often", ""]
         out += [
-            f"- {_p(row.title)} (told on {row.days:,} day{'' if row.days == 1 else 's'}, linked from {row.linked:,}, last on {row.updated})"
+            f"- {_p(row.title)} (told on {row.days:,} day{'' if row.days == 1 else 's'}, linked from {row.linked:,},"
+            f" last on {row.updated})"
             for row in report.most_told
         ] + [""]
     if report.merged:
