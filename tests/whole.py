@@ -403,6 +403,8 @@ class Whole:
         for number, session in enumerate(self.stories[:8]):
             self.say("share", session.session, *(("--html", str(out / f"{number}.html")) if number % 2 else ()), code=0)
         self.say("share", self.stories[8].session, "--md", str(out / "8.md"), code=0)
+        self.say("report", "-o", str(out / "report.html"), code=0)
+        self.say("report", "-o", str(out / "report.md"), code=0)
         self.say("backup", str(out / "ledger.db.zst"), code=0)
         self.say("restore", str(out / "ledger.db.zst"))
         self.say("restore", str(out / "ledger.db.zst"), "--yes", code=0)

@@ -10,7 +10,7 @@ _STEP: Final = 14
 _LEFT: Final = 34
 _TOP: Final = 18
 _LEVELS: Final = 4
-_FEWEST_WEEKS: Final = 16
+_FEWEST_WEEKS: Final = 26
 _YEAR_WEEKS: Final = 54
 _LABEL: Final = 112
 """Units for the names of agents."""
@@ -123,7 +123,7 @@ def growth(points: Sequence[tuple[str, int]], first: str, last: str) -> str:
         for day, count in points[-400:]
     ]
     out += [_text(_LEFT, floor + 16, begin.isoformat()), _text(_PLOT_WIDTH, floor + 16, end.isoformat(), anchor="end")]
-    return _svg(_PLOT_WIDTH + 6, _TOP + _PLOT_HEIGHT + 22, out, "Articles there were, day by day")
+    return _svg(_PLOT_WIDTH + 6, _TOP + _PLOT_HEIGHT + 22, out, "Articles there were, day by day", "plot")
 
 
 def spending(rows: Sequence[tuple[str, int, int, int]], daily_tokens: int) -> str:
@@ -154,7 +154,7 @@ def spending(rows: Sequence[tuple[str, int, int, int]], daily_tokens: int) -> st
         out.append(
             f'<line class="cap" x1="{_LEFT}" x2="{_PLOT_WIDTH}" y1="{y(daily_tokens):.1f}" y2="{y(daily_tokens):.1f}"/>'
         )
-    return _svg(_PLOT_WIDTH + 6, _TOP + _PLOT_HEIGHT + 22, out, "Tokens by day")
+    return _svg(_PLOT_WIDTH + 6, _TOP + _PLOT_HEIGHT + 22, out, "Tokens by day", "plot")
 
 
 def short(count: float) -> str:
@@ -192,9 +192,9 @@ def _text(x: float, y: float, text: str, *, anchor: str = "") -> str:
     return f'<text x="{x:.0f}" y="{y:.0f}"{where}>{_e(text)}</text>'
 
 
-def _svg(width: float, height: float, parts: Iterable[str], name: str) -> str:
+def _svg(width: float, height: float, parts: Iterable[str], name: str, kind: str = "heat") -> str:
     return (
-        f'<div class="picture"><svg viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
+        f'<div class="{kind}"><svg viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
         f' role="img" aria-label="{_e(name)}">{"".join(parts)}</svg></div>'
     )
 

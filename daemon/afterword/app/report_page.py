@@ -25,14 +25,16 @@ h2{font-size:1.15rem;margin:0 0 .6rem}
 h3{font-size:.8rem;margin:1rem 0 .3rem;color:var(--soft);text-transform:uppercase;letter-spacing:.05em}
 p{margin:.4rem 0}
 .soft,footer{color:var(--soft);font-size:.88rem}
-.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(7.5rem,1fr));gap:.6rem;margin:1.2rem 0}
+.tiles{display:grid;grid-template-columns:repeat(4,1fr);gap:.6rem;margin:1.2rem 0}
 .tile,section{background:var(--card);border:1px solid var(--line);border-radius:10px}
 .tile{padding:.7rem .9rem}
 .tile b{display:block;font-size:1.55rem;line-height:1.2;font-variant-numeric:tabular-nums}
 .tile span{color:var(--soft);font-size:.82rem}
 section{padding:1rem 1.1rem;margin:.8rem 0}
-.picture{overflow-x:auto;margin:.3rem 0}
-svg{display:block;max-width:none;height:auto}
+.heat{overflow-x:auto;margin:.3rem 0;direction:rtl;text-align:left}
+.heat svg{direction:ltr;margin-right:auto}
+svg{display:block}
+.plot svg{width:100%;height:auto}
 svg text{fill:var(--soft);font:10px system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
 .q0{fill:var(--q0)}.q1{fill:var(--q1)}.q2{fill:var(--q2)}.q3{fill:var(--q3)}.q4{fill:var(--q4)}
 .area{fill:var(--accent);opacity:.16}.line{fill:none;stroke:var(--accent);stroke-width:2}.dot{fill:var(--accent)}
@@ -49,6 +51,7 @@ a{color:inherit;text-decoration-color:var(--accent);text-underline-offset:3px}
 .none{color:var(--soft)}
 s{color:var(--soft)}
 footer{margin-top:2rem}
+@media (max-width:36rem){.tiles{grid-template-columns:repeat(2,1fr)}.plot svg text{font-size:16px}}
 @media (max-width:30rem){section{padding:.8rem .8rem}h1{font-size:1.4rem}}
 @media print{body{background:#fff}section{break-inside:avoid}}
 """
