@@ -44,7 +44,7 @@ def open_(result: str, *, only_print: bool, as_json: bool, config: Config) -> No
     else:
         say(address)
     if not (only_print or as_json):
-        _start(address)
+        start(address)
 
 
 def uri(vault: str, place: Place) -> str:
@@ -93,7 +93,8 @@ def _written(config: Config, result: str) -> Place:
         return Place(*max(places))
 
 
-def _start(address: str) -> None:
+def start(address: str) -> None:
+    """Hand an address to the system's opener."""
     import shutil
     import subprocess
 

@@ -170,6 +170,13 @@ def spent(ledger: Ledger, day: str | None = None) -> Spend:
     return Spend(*found)
 
 
+def by_day(ledger: Ledger) -> list[tuple[str, int, int, int]]:
+    """(day, tokens in, tokens out, calls) of every day on which a call was made, in order."""
+    return ledger.db.execute(
+        "SELECT day, sum(tokens_in), sum(tokens_out), count(*) FROM model_call GROUP BY day ORDER BY day"
+    ).fetchall()
+
+
 def empty_old(ledger: Ledger, before_us: int) -> None:
     """Empty the texts of calls made before then; what they cost stays."""
     with ledger.transaction():
