@@ -47,7 +47,8 @@ KILLS ?= 110
 SEED ?= 12
 prove: $(VENV)/.stamp-dev
 	AFTERWORD_TEST_KILLS=$(KILLS) AFTERWORD_TEST_KNOWLEDGE_KILLS=$(KILLS) AFTERWORD_TEST_FORGET_KILLS=$(KILLS) \
-	  AFTERWORD_TEST_RESCRUB_KILLS=$(KILLS) AFTERWORD_TEST_VAULT_STEPS=10000 AFTERWORD_TEST_SEED=$(SEED) HYPOTHESIS_PROFILE=ci \
+	  AFTERWORD_TEST_RESCRUB_KILLS=$(KILLS) AFTERWORD_TEST_BACKFILL_DAYS=400 AFTERWORD_TEST_BACKFILL_KILLS=50 \
+	  AFTERWORD_TEST_VAULT_STEPS=10000 AFTERWORD_TEST_SEED=$(SEED) HYPOTHESIS_PROFILE=ci \
 	  $(VENV)/bin/pytest tests/fault tests/property -p no:randomly --junitxml=build/prove.xml
 	@grep -o 'value="seed[^"]*"' build/prove.xml
 
@@ -58,7 +59,8 @@ bench: $(VENV)/.stamp-dev
 
 # All sizes, up to 3.3 GB: an hour or two, and 10 GB of disk. What is found is kept, and written into docs/benchmarks.md.
 BENCH_FULL := hook latency idle 'capture --size-mb 200' 'capture --size-mb 1000' 'capture --size-mb 3300' \
-  'query --size-mb 200' 'query --size-mb 1000' 'query --size-mb 3300' 'index --hybrid-mb 1000'
+  'query --size-mb 200' 'query --size-mb 1000' 'query --size-mb 3300' 'index --hybrid-mb 1000' \
+  'retrieval --own --ablation' 'retrieval --multilingual --ablation' 'retrieval --codes'
 bench-full: $(VENV)/.stamp-dev
 	@mkdir -p build; for words in $(BENCH_FULL); do echo "== bench.$$words"; \
 	  $(VENV)/bin/python -m bench.$$words --json > build/bench.json || exit 1; \

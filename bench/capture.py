@@ -90,20 +90,50 @@ def _found(values: list[str], texts: Iterable[bytes]) -> set[bytes]:
 
 
 class Prose:
-    """When the last prose of a first ingest got into the full text: looked at from outside, all the while."""
+    """When the last prose of a first ingest was found: looked at from outside, all the while.
+
+    That is when the preview was whole, if there was one, else when the full text had taken in the last of it.
+    """
 
     def __init__(self, state: Path) -> None:
-        self._path = state / "text-0.db"
+        self._state = state
         self._upto = -1
-        self.at_s = 0.0
+        self._previewed_s = 0.0
+        self._at_s = 0.0
+        self.previewed = 0
+        """How many pieces of prose the preview held when it was whole."""
+
+    @property
+    def at_s(self) -> float:
+        return self._previewed_s or self._at_s
 
     def look(self, now_s: float) -> None:
-        with contextlib.suppress(sqlite3.Error):
-            db = sqlite3.connect(self._path.as_uri() + "?mode=ro", uri=True)
-            found = db.execute("SELECT value FROM meta WHERE key = 'prose.upto'").fetchone()
-            db.close()
-            if found and found[0] != self._upto:
-                self._upto, self.at_s = found[0], now_s
+        found = self._ask("preview.db", "SELECT count(*) FROM said")
+        if found is not None and found > self.previewed:
+            self.previewed, self._previewed_s = found, now_s
+        found = self._ask("text-0.db", "SELECT value FROM meta WHERE key = 'prose.upto'")
+        if found is not None and found != self._upto:
+            self._upto, self._at_s = found, now_s
+
+    def _ask(self, file: str, query: str) -> int | None:
+        path = self._state / file
+        try:
+            with contextlib.closing(sqlite3.connect(path.as_uri() + "?mode=ro", uri=True)) as db:
+                return int(db.execute(query).fetchone()[0])
+        except (sqlite3.Error, TypeError):
+            return None
+
+
+def prose_missed(state: Path, previewed: int) -> int:
+    """How many pieces of prose were not in the preview; 0 when there was none."""
+    from afterword.domain.items import PROSE_KINDS
+    from afterword.store.ledger.ledger import open_reader
+
+    ledger = open_reader(state)
+    kinds = ",".join(str(int(kind)) for kind in PROSE_KINDS)
+    count: int = ledger.db.execute(f"SELECT count(*) FROM item WHERE kind IN ({kinds}) AND chars > 0").fetchone()[0]
+    ledger.close()
+    return count - previewed if previewed else 0
 
 
 def redaction_s(state: Path) -> float:
@@ -147,6 +177,7 @@ def run(size_mb: int, seed: int, jobs: int) -> dict[str, Any]:
             "wall_per_cpu": cold.wall_s / cold.cpu_s,
             "busiest_per_cpu": max((one.cpu_s for one in each), default=cold.cpu_s) / cold.cpu_s,
             "prose_after": prose.at_s / cold.wall_s,
+            "prose_missed_ahead": prose_missed(Path(f"{scratch}/state/afterword"), prose.previewed),
             "processes": "; ".join(f"{one.what} {one.cpu_s:.1f} s {one.peak_mb:.0f} MB" for one in each),
             "redaction_percent": 100 * redaction_s(Path(f"{scratch}/state/afterword")) / cold.cpu_s,
             "nothing_changed_cpu_s": again.cpu_s - bare.cpu_s,

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from afterword.app.client import ask_door
-from afterword.index.search import Filters
+from afterword.index.narrowing import Filters
 from afterword.store.ledger.ledger import open_reader
 from bench.daemons import calm, daemon, program, set_up
 from bench.frame import look, options, run, show

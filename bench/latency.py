@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from afterword.index import search as exact
-from afterword.index.search import Filters
+from afterword.index.narrowing import Filters
 from afterword.store.ledger.ledger import open_reader
 from bench.daemons import calm, daemon, program
 from bench.frame import options, run, show

@@ -11,7 +11,8 @@ import sys
 from typing import Any
 
 from afterword.index import search as exact
-from afterword.index.search import Answer, Filters
+from afterword.index.narrowing import Filters
+from afterword.index.search import Answer
 from afterword.store.ledger.ledger import Ledger, open_reader
 from bench.daemons import calm, daemon, program, set_up
 from bench.frame import Cost, medians, options, peak_mb, run, show

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.plot import curve
+from bench.report_found import finding
 from bench.targets import TARGETS, Target
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -69,6 +70,7 @@ def page(kept: dict[str, dict[str, Any]]) -> str:
     for title, bench, rows in _DETAILS:
         if any(each["bench"] == bench for each in kept.values()):
             lines += ["", f"## {title}", "", *_table(kept, bench, rows)]
+    lines += finding(kept)
     lines += ["", "## Cost over the size of the history", ""]
     lines += [f"![{title}](benchmarks/{name}.svg)" for name, title, _ in plots(kept)]
     return "\n".join(lines) + "\n"

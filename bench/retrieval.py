@@ -1,154 +1,52 @@
-"""How well questions find what they are about: `python -m bench.retrieval --multilingual | --locomo FILE | --codes`.
+"""How well questions find what they are about.
 
-Each conversation or note is written as a real transcript into a throw-away HOME and read by the real program; each
-question is put verbatim to the real search. A hit is a session; several results of one session count once. Negative
-controls are questions that nothing answers: the right answer to them is nothing.
+    python -m bench.retrieval --own | --multilingual | --locomo FILE | --codes
+
+Each conversation, note or story is written as a real transcript into a throw-away HOME and read by the real program;
+each question is put verbatim to the real search. A hit is a session; several results of one session count once.
+Negative controls are questions that nothing answers: the right answer to them is nothing. `--ablation` asks everything
+again without each signal, `--misses FILE` says of each question that failed what was wanted, what came, and why.
 """
 
 import argparse
 import datetime as dt
 import json
 import os
-import platform
 import re
 import statistics
-import sys
 import tempfile
 import time
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
+
+import msgspec
 
 from afterword.app.config import load
 from afterword.app.program import writer
 from afterword.app.reading import reader
 from afterword.app.searching import Searcher
-from afterword.index.search import Filters
+from afterword.index.narrowing import Filters
+from afterword.index.signals import DEFAULT
+from bench import own_history
+from bench.frame import show
+from bench.questions import LIMIT, Question, Run, Score, Turn, Way, transcript
 from bench.unanswerable import FAR, NEAR
 
-LIMIT = 10
 _CATEGORIES = {1: "several sessions", 2: "time", 3: "inference", 4: "one session", 5: "wrong person"}
+Set: TypeAlias = tuple[Run, Sequence[Question], Mapping[str, Sequence[str]]]
+"""A history that is not read yet, questions, and questions that it does not answer, by kind."""
 
 
-class Question:
-    """A question, its category, and the sessions that answer it."""
-
-    def __init__(self, text: str, category: str, answers: Iterable[str]) -> None:
-        self.text = text
-        self.category = category
-        self.answers = set(answers)
-
-
-def transcript(home: Path, session: str, turns: Sequence[tuple[str, str]], start: dt.datetime, project: str) -> None:
-    """Write (role, text) turns as a Claude Code session."""
-    path = home / ".claude/projects" / f"-srv-{project}" / f"{session}.jsonl"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    parent = None
-    rows = []
-    for number, (role, text) in enumerate(turns):
-        at = (start + dt.timedelta(seconds=20 * number)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        its_id = f"{session}-{number:04d}"
-        content: Any = text if role == "user" else [{"type": "text", "text": text}]
-        message = {"role": role, "content": content}
-        if role == "assistant":
-            message |= {"id": f"msg_{its_id}", "type": "message", "model": "made-up"}
-        rows.append(
-            {"parentUuid": parent, "isSidechain": False, "userType": "external", "cwd": f"/srv/{project}",
-             "sessionId": session, "version": "2.1.250", "uuid": its_id, "timestamp": at, "type": role,
-             "message": message}
-        )  # fmt: skip
-        parent = its_id
-    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+def own(folder: Path, part: str) -> Iterator[Set]:
+    """The made-up coding history. What cannot be answered is split like what can: every other one."""
+    run = Run(folder / "own", own_history.NOW)
+    own_history.lay_out(run.home)
+    at = {"dev": slice(0, None, 2), "held-out": slice(1, None, 2)}.get(part, slice(None))
+    yield run, own_history.questions(part), {kind: asked[at] for kind, asked in own_history.unanswerable().items()}
 
 
-class Run:
-    """One throw-away HOME: transcripts in, questions out."""
-
-    def __init__(self, home: Path) -> None:
-        self.home = home
-        for name in [n for n in os.environ if n.startswith(("XDG_", "AFTERWORD_", "CLAUDE_", "CODEX_"))]:
-            del os.environ[name]
-        os.environ["HOME"] = str(home)
-        os.environ["TZ"] = "UTC"
-        self._config = load()
-        self.index_cpu_s = 0.0
-
-    def take_in(self) -> None:
-        """Read, write up, index."""
-        with writer(self._config, os.environ, "bench", settle_us=0) as program:
-            program.ingest(thorough=True)
-            program.write_up()
-            before = time.process_time()
-            done = program.index.catch_up()
-            assert done is not None
-            self.chunks = done.chunks
-            self.index_cpu_s = time.process_time() - before
-
-    def ask(self, questions: Sequence[str], told: Callable[[str, list[str], float], None]) -> None:
-        """Put every question to the search: (question, sessions found in order, milliseconds)."""
-        searcher = Searcher(self._config, os.environ)
-        with reader(self._config) as ledger:
-            searcher.search(ledger, "warm up", Filters(), limit=1)
-            for question in questions:
-                began = time.perf_counter()
-                answer = searcher.search(ledger, question, Filters(), limit=LIMIT)
-                took_ms = (time.perf_counter() - began) * 1000
-                assert answer.semantic == "ready", answer.semantic
-                found = dict.fromkeys(r.session.native if r.session else r.id for r in answer.results)
-                told(question, list(found), took_ms)
-        searcher.close()
-
-
-class Score:
-    """hit@1, hit@5 and MRR by category, negative controls, times."""
-
-    def __init__(self) -> None:
-        self.ranks: dict[str, list[int]] = defaultdict(list)
-        self.empty: dict[str, list[bool]] = defaultdict(list)
-        self.times: list[float] = []
-        self.chunks = 0
-        self.index_cpu_s = 0.0
-
-    def run(self, run: Run, questions: Sequence[Question], negatives: dict[str, Sequence[str]]) -> None:
-        """Take in and ask."""
-        run.take_in()
-        self.chunks += run.chunks
-        self.index_cpu_s += run.index_cpu_s
-        places = iter(questions)
-
-        def told(_text: str, found: list[str], took_ms: float) -> None:
-            question = next(places)
-            rank = next((n for n, session in enumerate(found, 1) if session in question.answers), 0)
-            self.ranks[question.category].append(rank)
-            self.times.append(took_ms)
-
-        run.ask([question.text for question in questions], told)
-        for name, asked in negatives.items():
-            run.ask(asked, lambda _text, found, _ms, name=name: self.empty[name].append(not found))  # type: ignore[misc]
-
-    def table(self) -> dict[str, Any]:
-        """What is printed."""
-
-        def of(ranks: list[int]) -> dict[str, float]:
-            return {
-                "questions": len(ranks),
-                "hit@1": round(sum(r == 1 for r in ranks) / len(ranks), 3),
-                "hit@5": round(sum(0 < r <= 5 for r in ranks) / len(ranks), 3),
-                "mrr": round(sum(1 / r for r in ranks if r) / len(ranks), 3),
-            }
-
-        return {
-            "all": of([rank for ranks in self.ranks.values() for rank in ranks]),
-            "categories": {name: of(ranks) for name, ranks in sorted(self.ranks.items())},
-            "negatives_empty": {name: round(sum(e) / len(e), 3) for name, e in self.empty.items()},
-            "median_ms": round(statistics.median(self.times), 1),
-            "chunks": self.chunks,
-            "index_cpu_s": round(self.index_cpu_s, 1),
-        }
-
-
-def multilingual(folder: Path) -> Score:
+def multilingual(folder: Path) -> Iterator[Set]:
     """Notes in four languages, each a session of its own; questions that share few words with them."""
     from bench.multilingual import load as load_set
 
@@ -157,22 +55,18 @@ def multilingual(folder: Path) -> Score:
     start = dt.datetime(2026, 3, 2, 9, tzinfo=dt.UTC)
     for number, (key, text) in enumerate(notes.items()):
         transcript(run.home, key, [("user", text)], start + dt.timedelta(hours=number), "notes")
-    score = Score()
-    score.run(run, [Question(text, kind, [key]) for kind, text, key in asked], {"far": FAR, "near": NEAR})
-    return score
+    yield run, [Question(text, kind, [key]) for kind, text, key in asked], {"far": FAR, "near": NEAR}
 
 
-def locomo(folder: Path, file: Path) -> Score:
+def locomo(folder: Path, file: Path) -> Iterator[Set]:
     """Long conversations between two people; each in a ledger of its own, each of its sessions a session."""
-    score = Score()
-    conversations = json.loads(file.read_text())
-    for conversation in conversations:
+    for conversation in json.loads(file.read_text()):
         name = conversation["sample_id"]
         talk = conversation["conversation"]
         run = Run(folder / name)
         for key in [k for k in talk if re.fullmatch(r"session_\d+", k)]:
             start = dt.datetime.strptime(talk[f"{key}_date_time"], "%I:%M %p on %d %B, %Y").replace(tzinfo=dt.UTC)
-            turns = [
+            turns: list[Turn] = [
                 ("user" if turn["speaker"] == talk["speaker_a"] else "assistant", _said(turn)) for turn in talk[key]
             ]
             transcript(run.home, f"{name}-{key}", turns, start, name)
@@ -181,8 +75,7 @@ def locomo(folder: Path, file: Path) -> Score:
             for qa in conversation["qa"]
             if (sessions := {f"{name}-session_{n}" for e in qa["evidence"] for n in re.findall(r"D(\d+):", e)})
         ]
-        score.run(run, questions, {"far": FAR, "near": NEAR})
-    return score
+        yield run, questions, {"far": FAR, "near": NEAR}
 
 
 def _said(turn: dict[str, str]) -> str:
@@ -190,8 +83,37 @@ def _said(turn: dict[str, str]) -> str:
     return f"{turn['speaker']}: {turn['text']}{photo}"
 
 
-def codes(folder: Path, size_mb: int) -> dict[str, Any]:
-    """Every needle of the made-up corpus: rank 1 holds it, and the count is exact."""
+def ways() -> dict[str, Way]:
+    """The rows of an ablation: each half of the search alone, and all of it without one signal at a time."""
+    off = {
+        "words of a passage": {"words": 0.0},
+        "words of a session": {"words_of_group": 0.0},
+        "nearness": {"near": 0.0},
+        "times": {"time": 0.0},
+        "kinds": {"article": 0.0, "diary": 0.0},
+        "decisions": {"decisions": 0.0},
+        "names of projects": {"project": 0.0},
+        "recency": {"recency": 0.0},
+    }
+    found = {"joined": Way(), "exact only": Way("exact"), "meaning only": Way("semantic")}
+    for name, fields in off.items():
+        found[f"joined without {name}"] = Way(signals=msgspec.structs.replace(DEFAULT, **fields))
+    return found
+
+
+def measure(sets: Iterator[Set], asked: Mapping[str, Way]) -> dict[str, Score]:
+    """Take each set in once, and put its questions in every way."""
+    scores = {name: Score() for name in asked}
+    for run, questions, negatives in sets:
+        run.take_in()
+        for name, way in asked.items():
+            scores[name].ask(run, way, questions, negatives)
+    return scores
+
+
+def codes(folder: Path, size_mb: int, *, index: bool) -> dict[str, Any]:
+    """Every needle of the made-up corpus: rank 1 holds it, and the count is exact. Names are answered by exact search
+    alone, so the index may be left out."""
     from bench.capture import corpus
 
     home = corpus(size_mb, seed=1)
@@ -203,7 +125,8 @@ def codes(folder: Path, size_mb: int) -> dict[str, Any]:
     config = load()
     with writer(config, os.environ, "bench", settle_us=0) as program:
         program.ingest(thorough=True)
-        program.index.catch_up()
+        if index:
+            program.index.catch_up()
     first = counted = 0
     times = []
     searcher = Searcher(config, os.environ)
@@ -216,42 +139,65 @@ def codes(folder: Path, size_mb: int) -> dict[str, Any]:
             counted += answer.total == count
     needles = len(made["needles"])
     return {
+        "corpus_mb": size_mb,
         "needles": needles,
-        "rank 1": round(first / needles, 4),
-        "exact count": round(counted / needles, 4),
+        "rank_1": round(first / needles, 4),
+        "exact_count": round(counted / needles, 4),
         "median_ms": round(statistics.median(times), 2),
     }
 
 
+def _print(found: Mapping[str, Any]) -> None:
+    print(f"{'':20}{'n':>5}{'hit@1':>8}{'hit@5':>8}{'mrr':>8}")
+    for name, row in {**found["categories"], "all": found["all"]}.items():
+        print(f"{name:20}{row['questions']:5}{row['hit@1']:8.3f}{row['hit@5']:8.3f}{row['mrr']:8.3f}")
+    print(f"nothing returned for what has no answer: {found['nothing']}  {found['negatives_empty']}")
+    print(f"median {found['median_ms']} ms a question; {found['chunks']} chunks in {found['index_cpu_s']} CPU s")
+    if "ablation" in found:
+        print(f"\n{'':36}{'hit@1':>8}{'hit@5':>8}{'mrr':>8}{'nothing':>9}")
+        for name, row in found["ablation"].items():
+            print(f"{name:36}{row['hit@1']:8.3f}{row['hit@5']:8.3f}{row['mrr']:8.3f}{row['nothing']:9.3f}")
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--own", action="store_true", help="the made-up coding history of our own")
     what.add_argument("--multilingual", action="store_true", help="notes in English, Polish, Russian, Hebrew")
     what.add_argument("--locomo", type=Path, metavar="FILE", help="LoCoMo conversations with questions and evidence")
     what.add_argument("--codes", action="store_true", help="the needles of the made-up corpus")
+    parser.add_argument("--part", choices=("dev", "held-out", "all"), default="held-out", help="of --own")
     parser.add_argument("--size-mb", type=int, default=200, help="size of the corpus for --codes")
+    parser.add_argument("--no-index", action="store_true", help="--codes without an index by meaning")
+    parser.add_argument("--ablation", action="store_true", help="also without each signal, and each half alone")
+    parser.add_argument("--misses", type=Path, metavar="FILE", help="write every question that failed, a line of JSON")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="afterword-retrieval-") as folder:
+    with tempfile.TemporaryDirectory(prefix="afterword-retrieval-") as name:
+        folder = Path(name)
         if given.codes:
-            found = codes(Path(folder), given.size_mb)
+            show("retrieval-codes", codes(folder, given.size_mb, index=not given.no_index), as_json=given.json)
+            return
+        if given.own:
+            bench, sets = "retrieval-own", own(folder, given.part)
+        elif given.multilingual:
+            bench, sets = "retrieval-multilingual", multilingual(folder)
         else:
-            score = multilingual(Path(folder)) if given.multilingual else locomo(Path(folder), given.locomo)
-            found = score.table()
-    ran_on = {"python": platform.python_version(), "machine": platform.machine(), "cores": os.cpu_count()}
+            bench, sets = "retrieval-locomo", locomo(folder, given.locomo)
+        scores = measure(sets, ways() if given.ablation else {"joined": Way()})
+    found = scores["joined"].table()
+    if given.own:
+        found["part"] = given.part
+    if given.ablation:
+        tables = {way: score.table() for way, score in scores.items()}
+        found["ablation"] = {way: {**table["all"], "nothing": table["nothing"]} for way, table in tables.items()}
+    if given.misses:
+        lines = [json.dumps(miss, ensure_ascii=False) for miss in scores["joined"].misses]
+        given.misses.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
     if given.json:
-        sys.stdout.write(json.dumps({**found, "ran_on": ran_on}, indent=1) + "\n")
-        return
-    if given.codes:
-        print("  ".join(f"{name} {value}" for name, value in found.items()))
-        return
-    print(f"{'':18}{'n':>5}{'hit@1':>8}{'hit@5':>8}{'mrr':>8}")
-    for name, row in {**found["categories"], "all": found["all"]}.items():
-        print(f"{name:18}{row['questions']:5}{row['hit@1']:8.3f}{row['hit@5']:8.3f}{row['mrr']:8.3f}")
-    print("nothing returned for questions without an answer: ", found["negatives_empty"])
-    print(
-        f"median {found['median_ms']} ms a question; {found['chunks']} chunks in {found['index_cpu_s']} CPU s; {ran_on}"
-    )
+        show(bench, found, as_json=True)
+    else:
+        _print(found)
 
 
 if __name__ == "__main__":

@@ -57,6 +57,8 @@ class GeminiServer:
         self.script = list(script)
         self.always = ""
         """A behaviour for every call the script says nothing about."""
+        self.embedding = ""
+        """What goes wrong with every request for vectors; empty: nothing."""
         self.blocked = ""
         """A word that the safety filter stops."""
         self.calls: list[Call] = []
@@ -65,6 +67,8 @@ class GeminiServer:
         self.hold = threading.Event()
         """Clear: answers are held back until it is set."""
         self.hold.set()
+        self.meanwhile: Callable[[Call], None] = lambda _call: None
+        """What happens in the world while the model thinks about a call."""
         self._lock = threading.Lock()
         server = self
 
@@ -119,11 +123,16 @@ class GeminiServer:
                     behaviour = "safety"
         while not self.hold.wait(0.05) and not self.closing.is_set():
             pass
+        self.meanwhile(call)
         match call.verb:
             case "generateContent":
                 BEHAVIOURS[behaviour or "honest"](self, handler, call)
             case "countTokens":
                 send(handler, 200, {"totalTokens": counted(json.dumps(body))})
+            case "embedContent" | "batchEmbedContents" if self.embedding in BEHAVIOURS:
+                BEHAVIOURS[self.embedding](self, handler, call)
+            case "batchEmbedContents" if self.embedding == "one-for-all":
+                send(handler, 200, {"embeddings": [{"values": vector(body["requests"][0])}]})
             case "embedContent":
                 send(handler, 200, {"embedding": {"values": vector(body)}})
             case "batchEmbedContents":
@@ -149,10 +158,14 @@ def counted(text: str) -> int:
 
 
 def vector(body: Body) -> list[float]:
-    text = json.dumps(body.get("content", body))
+    """A direction for each word: texts that share words are near each other."""
+    text = "".join(part.get("text", "") for part in body.get("content", body).get("parts", ()))
     size = body.get("outputDimensionality") or 768
-    seed = hashlib.shake_128(text.encode()).digest(size)
-    return [(byte - 127.5) / 128 for byte in seed]
+    found = [0.0] * size
+    for word in re.findall(r"\w+", text.lower()) or ["."]:
+        for at, byte in enumerate(hashlib.shake_128(word.encode()).digest(size)):
+            found[at] += (byte - 127.5) / 128
+    return found
 
 
 def error(code: int, status: str, message: str, *details: Body) -> Body:

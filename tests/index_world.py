@@ -2,7 +2,7 @@
 
 import hashlib
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -25,9 +25,18 @@ class HashEmbedder:
         self.dim = dim
         self.signature = f"hash:{dim}:{version}"
         self.embedded: list[str] = []
+        self.at_once = 8
+        self.gathers = False
+        self.floors = (0.16, 0.26)
 
     def ready(self, wake: object) -> bool:
         return True
+
+    def begin(self, texts: Sequence[str], wake: Callable[[], None]) -> np.ndarray | None:
+        return self.embed(texts) if self.ready(wake) else None
+
+    def question(self, text: str) -> np.ndarray:
+        return self.embed([text])[0]
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
         self.embedded += texts

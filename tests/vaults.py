@@ -35,6 +35,11 @@ GOLDEN: dict[str, dict[str, str]] = {
     "odd-folder": PLAIN
     | {".obsidian/daily-notes.json": json.dumps({"folder": 'My "days": it\'s #1 \\ `x`', "format": ""})},
     "odd-format": PLAIN | {".obsidian/daily-notes.json": '{"folder": "Diary", "format": "gggg-[W]ww"}'},
+    "polish-words": PLAIN
+    | {
+        ".obsidian/daily-notes.json": '{"folder": "Dziennik", "format": "D MMMM YYYY"}',
+        "Dziennik/4 marca 2026.md": "rano\n",
+    },
     "capital-daily": PLAIN | {"Daily/2026-03-04.md": "# mine\n\nno newline at the end"},
     "days-at-the-top": PLAIN | {"2026-03-04.md": "top\n", "2026-03-03.md": ""},
     "array-core-plugins": PLAIN | {".obsidian/core-plugins.json": '[\n  "graph",\n  "file-explorer"\n]'},
@@ -52,7 +57,11 @@ GOLDEN: dict[str, dict[str, str]] = {
         unicodedata.normalize("NFD", "Tägliche Notizen/2026-03-04.md"): "grün\n",
     },
     "type-clashes": PLAIN
-    | {".obsidian/types.json": '{"types": {"status": "multitext", "created": "datetime", "use_count": "text"}}'},
+    | {
+        ".obsidian/types.json": json.dumps(
+            {"types": {"status": "multitext", "created": "datetime", "date": "datetime", "use_count": "text"}}
+        )
+    },
     "other-config": {
         ".config-mobile/app.json": "{}",
         ".config-mobile/core-plugins.json": '{"bases": false}',

@@ -18,7 +18,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Self
@@ -33,6 +33,8 @@ from redact_corpus import negatives
 from transcripts import ClaudeSession, CodexSession
 
 from afterword.store import doorfile, lock
+from afterword.store.ledger import articles
+from afterword.store.ledger.ledger import open_reader
 
 BUILDS = Path(__file__).parent / "builds"
 _LASTING = ("ledger.db", "text-0.db", "index.db", "vectors.db", "chroma.sqlite3", "data_level0.bin")
@@ -138,6 +140,7 @@ class Whole:
     def everything(self) -> None:
         self.lay_out()
         with self.watch:
+            self.previewed()
             self.say("ingest", code=0)
             self.say("up", "--once", "--settle", "0", code=0)
             self.grow()
@@ -150,6 +153,21 @@ class Whole:
             self.model()
             self.crash()
             self.killed()
+
+    def previewed(self) -> None:
+        """A first reading by several processes, killed when it has looked through everything and read nothing."""
+        ahead = {
+            "AFTERWORD_CAPTURE_JOBS": "2",
+            "AFTERWORD_CAPTURE_JOBS_FROM": "0",
+            "AFTERWORD_CAPTURE_PREVIEW_FROM": "0",
+        }
+        done = self.say("ingest", AFTERWORD_FAULT="kill@preview.whole#1", **ahead)
+        assert done.returncode == -signal.SIGKILL, done
+        self.say("search", "redacted", "--json", code=0 if not self.build else None)
+        out = self.path / "out"
+        out.mkdir(exist_ok=True)
+        for path in self.home.state.glob("preview.db*"):
+            shutil.copy(path, out / path.name)
 
     # What is there to be read
 
@@ -381,7 +399,7 @@ class Whole:
     def taken(self) -> None:
         """What a person takes elsewhere: sessions to share, a backup; and the backup put back."""
         out = self.path / "out"
-        out.mkdir()
+        out.mkdir(exist_ok=True)
         for number, session in enumerate(self.stories[:8]):
             self.say("share", session.session, *(("--html", str(out / f"{number}.html")) if number % 2 else ()), code=0)
         self.say("share", self.stories[8].session, "--md", str(out / "8.md"), code=0)
@@ -399,10 +417,20 @@ class Whole:
         self.write()
         with GeminiServer() as server:
             # A model writes up what comes from the day on on which its key is there.
-            now = {"AFTERWORD_NOW": "2026-06-20T22:00:00Z"}
+            now = {"AFTERWORD_NOW": "2026-06-20T22:00:00Z", "AFTERWORD_COMPILE_MIN_WORDS": "5"}
             self.say("up", "--once", "--settle", "0", code=0, **now, **server.env)
+            # And a service makes the vectors, of what is kept and of what is asked.
+            vectors = server.env | {"AFTERWORD_INDEX_EMBEDDER": "gemini", "AFTERWORD_COMPILE_ENGINE": "extractive"}
+            self.say("index", code=0, **vectors)
+            asked = f"why does it fail with {self.canaries.text('model: question')} every third time"
+            self.say("search", asked, "--json", **vectors)
             self.said.append(("model-request", json.dumps([call.body for call in server.calls]).encode()))
-            assert server.calls
+            assert {call.verb for call in server.calls} >= {"generateContent", "batchEmbedContents"}
+        with closing(open_reader(self.home.state)) as ledger:
+            written = [each for each in articles.current(ledger) if each.article.engine == "gemini"]
+        assert written
+        explained = self.say("explain", written[0].uid, "--texts", code=0)
+        self.said.append(("explain", explained.stdout.encode()))
 
     def crash(self) -> None:
         """A bug that quotes what it choked on: in a command, in a daemon's step, in a thread."""

@@ -52,6 +52,7 @@ class Reading:
             quiet_us=self._quiet_us,
             limits=Limits(256 << 20, Reach(self.copy_max, self.root / "state")),
             jobs=self._jobs,
+            preview=(self.root / "state", 0),
             exclude=self.exclude,
         )
 

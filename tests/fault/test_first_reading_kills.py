@@ -12,7 +12,7 @@ import pytest
 from homes import Home
 
 SEED = int(os.environ.get("AFTERWORD_TEST_SEED", "20261130"))
-MANY = {"AFTERWORD_CAPTURE_JOBS": "3", "AFTERWORD_CAPTURE_JOBS_FROM": "0"}
+MANY = {"AFTERWORD_CAPTURE_JOBS": "3", "AFTERWORD_CAPTURE_JOBS_FROM": "0", "AFTERWORD_CAPTURE_PREVIEW_FROM": "0"}
 _RNG = random.Random(SEED)
 POINTS = [
     *(f"ledger.inside#{_RNG.randrange(1, 1500)}" for _ in range(4)),

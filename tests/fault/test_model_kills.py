@@ -1,8 +1,10 @@
 """Killed around a paid call: what was answered is never paid for again, and the end is that of an undisturbed run."""
 
+import os
 import random
 import shutil
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,11 +15,14 @@ from transcripts import telling_session
 
 from afterword.store.ledger.ledger import open_reader
 
-KILLS = (
-    "model.asked#1", "model.answered#1", "model.asked#2", "model.answered#2", "ledger.committed#5", "build.article#3",
-    "build.commit#1", "build.committed#1", "article.written#2", "build.files#1",
+DAYS = int(os.environ.get("AFTERWORD_TEST_BACKFILL_DAYS", "6"))
+KILLS = int(os.environ.get("AFTERWORD_TEST_BACKFILL_KILLS", "10"))
+SEED = int(os.environ.get("AFTERWORD_TEST_SEED", "12"))
+# Not between an answer's arrival and its commit: what is lost there was paid for, whatever a client does.
+POINTS = (
+    "model.asked", "ledger.committed", "note.append", "note.half", "note.appended", "build.article",
+    "build.commit", "build.committed", "article.plan", "article.written", "build.files", "atomic.rename",
 )  # fmt: skip
-DAYS = 6
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +45,7 @@ def copied(told: Path, path: Path, server: GeminiServer) -> Home:
     config = path / ".config/afterword/config.toml"
     config.write_text(config.read_text().replace(str(told), str(path)))
     home = Home(path)
-    home.env |= server.env | NOW
+    home.env |= server.env | NOW | {"AFTERWORD_GEMINI_DAILY_TOKENS": "100000000"}
     return home
 
 
@@ -48,34 +53,50 @@ def knowledge(home: Home) -> dict[str, bytes]:
     return {name: data for name, data in home.vault_bytes().items() if "concepts" in name or "connections" in name}
 
 
-def test_a_backfill_killed_again_and_again_ends_as_an_undisturbed_one(told: Path, tmp_path: Path) -> None:
+def _answers(home: Home) -> dict[str, int]:
+    """How often each question was answered."""
+    reader = open_reader(home.state)
+    try:
+        rows = reader.db.execute(
+            "SELECT key, count(*) FROM model_call WHERE state = 'answered' GROUP BY key"
+        ).fetchall()
+    finally:
+        reader.close()
+    return dict(rows)
+
+
+def test_a_backfill_killed_again_and_again_ends_as_an_undisturbed_one(
+    told: Path, tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    rng = random.Random(SEED)
     with GeminiServer() as calm_server:
         calm = copied(told, tmp_path / "calm", calm_server)
-        calm.run("backfill", "--yes")
+        assert calm.json("backfill", "--yes")["left"]["days"] == 0
         wanted = calm.run("doctor", "--fingerprint").stdout
+        # What is asked when nobody disturbs it, spread over the kills, so that all of them find something to do.
+        each = max(1, len(calm_server.calls) // (KILLS + 1))
     with GeminiServer() as server:
         home = copied(told, tmp_path / "home", server)
-        killed = 0
-        for point in KILLS:
-            done = home.run("backfill", "--yes", code=None, AFTERWORD_FAULT=f"kill@{point}")
-            killed += done.returncode == -9
-        home.run("backfill", "--yes")
-        assert killed == len(KILLS)
+        killed: Counter[str] = Counter()
+        while sum(killed.values()) < KILLS:
+            other = rng.choice(POINTS)
+            faults = f"kill@model.answered#{rng.randrange(max(1, each // 2), each + 1)}"
+            if rng.random() < 0.6:
+                faults += f",kill@{other}#{rng.randrange(1, 6)}"
+            done = home.run("backfill", "--yes", code=None, AFTERWORD_FAULT=faults)
+            assert done.returncode == -9, (faults, killed, done.stdout, done.stderr)
+            killed[faults.rpartition("@")[2].partition("#")[0]] += 1
+        over = home.json("backfill", "--yes")
+        assert (over["left"]["days"], over["failed"], over["paused"]) == (0, [], None)
         assert home.run("doctor", "--fingerprint").stdout == wanted
         assert knowledge(home) == knowledge(calm)
-        asked = Counter(call.text for call in server.calls)
-        reader = open_reader(home.state)
-        try:
-            answered = reader.db.execute(
-                "SELECT count(*) FROM model_call WHERE state = 'answered' GROUP BY key ORDER BY 1 DESC"
-            ).fetchall()
-        finally:
-            reader.close()
-        assert {count for (count,) in answered} == {1}
         # Each call is paid for once: kills fall before it is made or after its answer is kept.
-        assert set(asked.values()) == {1}
-        assert len(answered) == len(server.calls)
+        answered = _answers(home)
+        assert answered == _answers(calm)
+        assert set(answered.values()) == {1}
+        assert len(server.calls) == len(answered)
         assert home.json("status")["spend"]["ever"]["tokens"] >= server.tokens
+        record_property(f"seed {SEED} backfill", f"{KILLS} kills, {DAYS} days, {len(answered)} calls: {dict(killed)}")
 
 
 def test_two_backfills_cannot_run_at_once(told: Path, tmp_path: Path) -> None:

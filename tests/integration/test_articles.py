@@ -185,6 +185,7 @@ def test_a_deleted_article_stays_away(home: Home) -> None:
 def test_many_deleted_at_once_are_in_question(home: Home) -> None:
     paths = sorted((home.vault / "knowledge/concepts").glob("*.md"))[:4]
     kept = {path: path.read_bytes() for path in paths}
+    before = home.vault_bytes()
     for path in paths:
         path.unlink()
     home.run("up", "--once", "--settle", "0", **NOW)
@@ -193,6 +194,7 @@ def test_many_deleted_at_once_are_in_question(home: Home) -> None:
     assert home.json("status")["ledger"]["articles"] == len(concepts(home)) + len(paths)
     kinds = [fault["kind"] for fault in home.json("lint", code=1)["faults"]]
     assert kinds.count("in-question") == len(paths)
+    assert "broken-link" not in kinds, "nothing leads to what is not there"
     assert len(home.json("status")["in_question"]) == len(paths)
     assert " and 1 more: vanished with too many others" in home.run("status").stdout
     for path, data in kept.items():
@@ -200,6 +202,7 @@ def test_many_deleted_at_once_are_in_question(home: Home) -> None:
     home.run("up", "--once", "--settle", "0", **NOW)
     assert home.json("lint")["faults"] == []
     assert home.json("status")["in_question"] == []
+    assert home.vault_bytes() == before
 
 
 def test_without_its_card_a_vault_is_not_there(home: Home) -> None:
@@ -216,7 +219,8 @@ def test_without_its_card_a_vault_is_not_there(home: Home) -> None:
 def test_a_foreign_file_in_the_way_is_not_written_over(tmp_path: Path) -> None:
     home = Home(tmp_path / "home")
     home.run("init", "--yes")
-    for name in ("index.md", "log.md", "concepts/flaky-export-test-jobs-share-one-temp-directory.md"):
+    never = "concepts/Never-Print-the-Environment-in-a-CI-job.md"
+    for name in ("index.md", "log.md", "concepts/flaky-export-test-jobs-share-one-temp-directory.md", never):
         path = home.vault / "knowledge" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("mine\n")
@@ -226,6 +230,10 @@ def test_a_foreign_file_in_the_way_is_not_written_over(tmp_path: Path) -> None:
     assert (home.vault / "knowledge/log.md").read_text().startswith("mine\n")
     assert concept(home, "flaky-export-test-jobs-share-one-temp-directory.md").read_text() == "mine\n"
     assert any(re.match(r"flaky-export-test-jobs-share-one-temp-directory-\w{4}$", name) for name in concepts(home))
+    # On a file system that takes both cases for one it would be the same file.
+    assert (home.vault / "knowledge" / never).read_text() == "mine\n"
+    names = [path.name.casefold() for path in (home.vault / "knowledge/concepts").iterdir()]
+    assert len(names) == len(set(names))
 
 
 def test_any_order_of_arrival_gives_the_same_articles(home: Home, tmp_path: Path) -> None:

@@ -149,7 +149,7 @@ def test_who_is_let_in(house: House, status: int, headers: dict[str, str]) -> No
         (400, "POST", "/v1/search", {}, {}),
         (400, "POST", "/v1/search", {"query": 1}, {}),
         (400, "POST", "/v1/search", {"query": "x", "more": 1}, {}),
-        (400, "POST", "/v1/search", {"query": "x", "since": "yesterday"}, {}),
+        (400, "POST", "/v1/search", {"query": "x", "since": "someday"}, {}),
         (400, "POST", "/v1/search", {"query": "x", "limit": 0}, {}),
         (413, "POST", "/v1/search", b"x" * (BODY_MAX_BYTES + 1), {}),
         (404, "GET", "/v1/show/nothing", None, {}),

@@ -1,5 +1,6 @@
 """Exact search: what counts as a word, what is found as it stands, and that nothing is ranked wrong for being quick."""
 
+import contextlib
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -8,8 +9,11 @@ import pytest
 from transcripts import ClaudeSession
 from writer import Reading
 
-from afterword.index import search
-from afterword.index.search import Answer, Filters
+from afterword.domain.errors import UsageError
+from afterword.index import hybrid, narrowing, search
+from afterword.index.hybrid import Result
+from afterword.index.narrowing import Filters
+from afterword.index.search import Answer
 from afterword.store.ledger.items import State
 
 NOW_US = 1_790_000_000_000_000
@@ -127,9 +131,9 @@ def test_what_is_taken_out_of_the_full_text_is_what_went_in(told: Told) -> None:
 
 def slow(told: Told, query: str, limit: int, monkeypatch: pytest.MonkeyPatch) -> tuple[list[str], int]:
     """The same question the way that looks at everything: narrowed by what narrows nothing."""
-    everything = search._Where("", (), "", (), frozenset({"prose", "tool"}))
+    everything = narrowing.Where("", (), "", (), frozenset({"prose", "tool"}))
     with monkeypatch.context() as patched:
-        patched.setattr(search, "_conditions", lambda _filters: everything)
+        patched.setattr(search, "conditions", lambda _filters: everything)
         answer = told.find(query, limit)
     return [hit.item for hit in answer.hits], answer.total
 
@@ -166,3 +170,101 @@ def test_ranking_a_part_gives_the_best_of_all(tmp_path: Path, monkeypatch: pytes
             compared += answer.total > limit
     assert compared > 10
     assert not [hit for hit in told.find("cache", 1000).hits if hit.abandoned and hit.score > 1.0]
+
+
+@pytest.mark.parametrize(
+    ("query", "how", "wanted"),
+    [
+        ("unknown optoin", "spelling", None),  # a word of tool text alone: nobody wrote it
+        ("conection retries", "spelling", "The retry of the connection pool; the pool has no connection."),
+        ("pools connections", "forms", "The retry of the connection pool; the pool has no connection."),
+        ("wyszukiwarkę zimową", "forms", "Nasza wyszukiwarka zna buty zimowe."),
+        ("повторы уведомлений", "forms", "Повтор уведомления ничего не меняет."),
+        ("הודעות בתורים", "forms", "ההודעה נתקעה בתור."),
+        ("wyszukiwraka", "spelling", "Nasza wyszukiwarka zna buty zimowe."),
+    ],
+)
+def test_other_forms_and_spellings_are_found_when_no_word_is(
+    told: Told, query: str, how: str, wanted: str | None
+) -> None:
+    told.now_us += 1
+    told.tell(
+        ("prompt", "Nasza wyszukiwarka zna buty zimowe."), ("reply", "Повтор уведомления ничего не меняет."),
+        ("prompt", "ההודעה נתקעה בתור."),
+    )  # fmt: skip
+    answer = told.find(query)
+    assert [str(hit.text) for hit in answer.hits] == ([wanted] if wanted else [])
+    assert answer.how == (how if wanted else "all")
+    assert bool(answer.words) == (how == "spelling" and wanted is not None)
+
+
+def test_names_and_phrases_have_no_other_spelling(told: Told) -> None:
+    for query in ('"conection pool"', "--force-with-laese", "src/net/tls_cleint.rs"):
+        assert told.texts(query) == []
+    assert told.find("resolveEncodedPaht").words == "resolveencodedpath"
+
+
+def test_what_holds_most_of_the_words_is_the_last_resort(told: Told) -> None:
+    question = "why does the connection pool have no more rhubarb"
+
+    def found(asked: str) -> Answer:
+        return search.search(
+            told.ledger, told.root / "state", asked, Filters(), limit=5, now_us=NOW_US, most=True
+        )  # fmt: skip
+
+    assert told.texts(question) == []
+    answer = found(question)
+    assert [str(hit.text) for hit in answer.hits] == ["The retry of the connection pool; the pool has no connection."]
+    assert answer.how == "most"
+    nothing = found("why does the rhubarb pool have no custard or crumble")
+    assert (nothing.hits, nothing.how) == ([], "all")
+
+
+def test_a_file_is_found_by_its_name(told: Told) -> None:
+    session = ClaudeSession(random.Random(5), session="edits")
+    session.prompt("Please do.")
+    change = {"file_path": "/srv/app/lib/rows_4.py", "old_string": "one", "new_string": "two"}
+    block = {"type": "tool_use", "id": "toolu_edit", "name": "Edit", "input": change}
+    session.row("assistant", message=session._answer(block))
+    path = session.path(told.root)
+    path.write_bytes(b"".join(session.lines))
+    told.sweep()
+    told.full_text().catch_up()
+    answer = told.find("rows_4.py")
+    assert (answer.how, answer.total) == ("file", 1)
+    assert "lib/rows_4.py" in answer.hits[0].snippet
+    assert told.find("lib/rows_4.py").total == 1
+    assert told.find("bib/rows_4.py").total == 0
+    assert told.find("rows_4.py", role="user").total == 0
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        '"', '"""', '"a" "', "a OR b", "NEAR(a b, 2)", "NEAR", "a NOT b", "^a", "a*b", "* a", "(a", "a)", "prose:a",
+        "{a b}: c", "-a", "--", "a -- b", "a\x00b", "\x00 a", "'; DROP TABLE item; --", "a" * 100_000, "ab " * 30_000,
+        "🙂 a", "🙂🙂", "\u202eabc\u202c", "שלום עולם", "\ud800a", "é" * 5000,
+        "%_\\", "a\nb\tc", "\u200b a", "…", "a…b", "№ 5", "½ a",
+    ],
+)  # fmt: skip
+def test_no_query_is_an_error_of_the_database(told: Told, query: str) -> None:
+    answer = None
+    with contextlib.suppress(UsageError):  # there is no word in it
+        answer = search.search(told.ledger, told.root / "state", query, Filters(), limit=5, now_us=NOW_US, most=True)
+    if any(char.isalnum() for char in query):
+        assert answer is not None
+        assert answer.total >= len(answer.hits)
+
+
+def test_a_page_goes_on_where_the_last_one_ended(told: Told) -> None:
+    told.now_us += 1
+    told.tell(*[("prompt", f"rhubarb number {n}") for n in range(7)])
+    whole = [r.id for r in paged(told, limit=7, page=1)]
+    assert [r.id for page in (1, 2, 3) for r in paged(told, limit=3, page=page)] == whole
+    assert len(whole) == 7
+    assert paged(told, limit=3, page=4) == []
+
+
+def paged(told: Told, *, limit: int, page: int) -> list[Result]:
+    state = told.root / "state"
+    return hybrid.search(told.ledger, state, "rhubarb", Filters(), limit=limit, page=page, now_us=NOW_US).results

@@ -177,15 +177,17 @@ def test_ctrl_c_ends_a_command_that_waits(home: Home, server: GeminiServer) -> N
     server.hold.clear()
     asking = home.start("backfill", "--yes")
     try:
-        wait_for(lambda: bool(server.asked()))
+        wait_for(lambda: bool(server.calls))
         asking.terminate()
         out, err = asking.communicate(timeout=30)
     except subprocess.TimeoutExpired:
         asking.kill()
         raise
     assert asking.returncode == 0, err
-    assert "the model has not answered yet" in out
+    assert "Stopped, 1 day left" in out
     assert home.vault_bytes() == before
+    # Whoever stops it here does not want a daemon to go on with it.
+    assert home.json("status")["spend"]["backfill"] is None
 
 
 def test_the_first_up_says_what_gemini_will_do_and_what_the_past_would_take(home: Home, server: GeminiServer) -> None:
@@ -199,11 +201,36 @@ def test_the_first_up_says_what_gemini_will_do_and_what_the_past_would_take(home
     assert engines(home) == {"2026-06-05": "extractive", "2026-06-06": "extractive", "2026-06-07": "gemini"}
     asked = len(server.calls)
     look = home.json("backfill", "--estimate")
-    assert (look["estimate"]["days"], look["days"], len(server.calls)) == (2, [], asked)
+    assert (look["estimate"]["days"], look["estimate"]["sections"], len(server.calls)) == (2, 4, asked)
+    assert [day["note"] for day in look["days"]] == ["daily/2026-06-05.md", "daily/2026-06-06.md"]
     assert home.json("backfill", code=2)["error"]["hint"].startswith("say --yes")
     done = home.json("backfill", "--yes")
-    assert [day["state"] for day in done["days"]] == ["compiled", "compiled", "unchanged"]
+    assert (done["sections"], done["compiled"], done["failed"], done["left"]["days"]) == (4, 2, [], 0)
+    assert set(engines(home).values()) == {"gemini"}
     assert home.json("backfill", "--yes")["estimate"]["days"] == 0
     assert home.json("status")["spend"]["ever"]["tokens"] == server.tokens
     everything = [path for path in home.path.rglob("*") if path.is_file()]
     assert not [path for path in everything if b"loopback-key" in path.read_bytes()]
+
+
+def test_a_backfill_beside_the_daemon_is_done_by_it(home: Home, server: GeminiServer, tmp_path: Path) -> None:
+    told(home, 1, day=5)
+    told(home, 2, day=6)
+    home.run("up", "--once", AFTERWORD_COMPILE_ENGINE="extractive")
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "2024-03-05.md").write_text(
+        "We moved the invoice importer off the shared temp directory, because two workers overwrote each other's files."
+        "\n\n## Decisions\n- The invoice importer writes into a directory of its own, for every one of its workers.\n"
+        "\n## Lessons\n- The importer fails with EEXIST when the directory is made twice, so make it with exist_ok.\n"
+    )
+    with home.daemon():
+        done = home.json("backfill", str(notes), "--yes")
+        assert (done["notes"]["files"], done["notes"]["sections"]) == (1, 1)
+        assert (done["compiled"], done["failed"], done["left"]["days"]) == (3, [], 0)
+        assert set(engines(home).values()) == {"gemini"}
+        assert home.json("status")["spend"]["backfill"] is None
+        asked = len(server.calls)
+        again = home.json("backfill", str(notes), "--yes")
+        assert (again["notes"]["read"], again["sections"], again["compiled"], len(server.calls)) == (0, 0, 0, asked)
+    assert home.json("status")["jobs"] == {"waiting": 0, "failed": []}

@@ -24,6 +24,7 @@ from afterword.index.building import open_index
 from afterword.index.embedder import LocalEmbedder
 from afterword.index.keeper import FOLDER
 from afterword.index.keeping import open_client
+from afterword.index.meaning import Meaning, Wanted
 from afterword.index.standing import standing
 
 GOLDEN = (
@@ -322,13 +323,62 @@ def test_the_local_embedder_gives_the_vectors_it_gave() -> None:
     assert np.isfinite(odd).all()
 
 
+def test_questions_are_answered_while_the_index_is_held_up(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    some(world)
+    world.catch_up()
+    world.talk("Why is the queue stuck behind its lock?", "A worker died holding it. " * 40)
+    go_on, begun = threading.Event(), threading.Event()
+
+    class Held(HashEmbedder):
+        """Gives no vector until somebody says so."""
+
+        def embed(self, texts: Sequence[str]) -> np.ndarray:
+            begun.set()
+            assert go_on.wait(60)
+            return super().embed(texts)
+
+    world.embedder = Held()
+    running = threading.Thread(target=world.catch_up)
+    running.start()
+    reader = Meaning(world.state, HashEmbedder())
+    try:
+        assert begun.wait(60)
+        answered = 0
+        for question in ("the cache forget entries", "retry the upload with a pause", "eviction ran twice"):
+            found = reader.ask(question, Wanted(), limit=3, day_of=lambda _us: "2026-03-02", now_us=0, floor=0.0)
+            answered += bool(found)
+        assert answered == 3
+        assert running.is_alive()
+    finally:
+        go_on.set()
+        running.join()
+        reader.close()
+    world.check()
+
+
+def test_chroma_is_closed_when_there_is_nothing_to_do_and_opened_again(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    some(world)
+    with world.open() as index:
+        index._idle_s = 0.0
+        index.catch_up()
+        assert index._store.keeper is not None
+        assert not index.step(1.0)
+        assert index._store.keeper is None
+        assert not index._store.strange, "it was closed as it should be: nothing has to be looked at"
+        world.talk("One more thing", "Yes, done.")
+        index.catch_up()
+    world.check()
+
+
 def test_through_the_command_line(tmp_path: Path) -> None:
     home = Home(tmp_path, meaning=True)
     home.sample("claude-code")
     home.run("up", "--once", "--settle", "0")
     assert home.json("status")["index"]["semantic"] == "ready"
     assert home.json("status")["index"]["share"] == 1.0
-    found = home.json("search", "why does the server answer with an error after starting")
+    found = home.json("search", "why does the health endpoint give an error after starting")
     assert found["semantic"] == "ready"
     assert found["results"][0]["why"] == ["meaning"]
     assert found["results"][0]["path"].startswith("daily/")
@@ -377,13 +427,13 @@ def test_beside_a_daemon_a_question_loads_nothing_and_finds_the_same(tmp_path: P
     home = Home(tmp_path, meaning=True)
     home.sample("claude-code")
     home.run("up", "--once", "--settle", "0")
-    question = "why does the server answer with an error after starting"
+    question = "why does the health endpoint give an error after starting"
     alone, loaded = heavy_in_a_search(home, question)
     assert "numpy" in loaded
     with home.daemon():
         assert heavy_in_a_search(home, question) == (alone, [])
         assert home.json("search", question)["results"][0]["why"] == ["meaning"]
-        assert home.json("search", question, "--since", "yesterday", code=2)["error"]["hint"]
+        assert home.json("search", question, "--since", "someday", code=2)["error"]["hint"]
     # A door that answers nothing is done without.
     (home.state / "door.json").write_text("{}")
     assert heavy_in_a_search(home, question) == (alone, loaded)

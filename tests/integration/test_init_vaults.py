@@ -86,6 +86,7 @@ EXPECTED = {
     "days-at-the-top": ("2026-03-04.md", "Memory"),
     "decomposed-names": ("Ta\u0308gliche Notizen/2026-03-04.md", "Memory"),
     "odd-format": ("Memory/daily/2026-03-04.md", "Memory"),
+    "polish-words": ("Memory/daily/2026-03-04.md", "Memory"),
     "plain": ("Memory/daily/2026-03-04.md", "Memory"),
 }
 
@@ -147,6 +148,24 @@ def test_what_cannot_be_added_to_is_named(tmp_path: Path) -> None:
     assert any("gggg" in remark for remark in odd["remarks"])
 
 
+def test_months_in_another_language_are_refused_with_a_sentence_that_helps(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    there = home.json("init", str(lay(tmp_path / "V", GOLDEN["polish-words"])), "--dry-run")
+    assert there["daily"] == "Memory/daily/2026-06-10.md"
+    (said,) = there["remarks"]
+    assert "'Dziennik/4 marca 2026.md'" in said
+    assert "YYYY-MM-DD" in said
+    # Where no note tells it, the system does.
+    files = {".obsidian/daily-notes.json": '{"folder": "D", "format": "D MMMM YYYY"}', "N.md": "x"}
+    empty = lay(tmp_path / "E", files)
+    assert home.json("init", str(empty), "--dry-run", LC_ALL="en_GB.UTF-8")["daily"] == "D/10 June 2026.md"
+    polish = home.json("init", str(empty), "--dry-run", LC_ALL="pl_PL.UTF-8")
+    assert polish["daily"] == "Memory/daily/2026-06-10.md"
+    assert "'pl'" in polish["remarks"][0]
+    lay(empty, {"D/4 March 2026.md": "up early\n"})
+    assert home.json("init", str(empty), "--dry-run", LC_ALL="pl_PL.UTF-8")["daily"] == "D/10 June 2026.md"
+
+
 def test_properties_get_the_types_the_vault_gives_them(tmp_path: Path) -> None:
     home = Home(tmp_path / "home")
     vault = lay(tmp_path / "V", GOLDEN["type-clashes"])
@@ -158,6 +177,7 @@ def test_properties_get_the_types_the_vault_gives_them(tmp_path: Path) -> None:
     assert "\nstatus: [active]\n" in text
     assert '\ncreated: "2026-06-08T00:00:00"\n' in text
     assert '\nuse_count: "0"\n' in text
+    assert '\ndate: "2026-06-08T00:00:00"\ntags: [memory/daily]\n' in (vault / "Memory/daily/2026-06-08.md").read_text()
     assert "\nupdated: 2026-06-" in text
     before = tree(vault)
     home.run("up", "--once", "--settle", "0", **NOW)

@@ -9,7 +9,8 @@ import pytest
 from homes import Home
 from writer import Reading
 
-from afterword.index.search import Answer, Filters, search
+from afterword.index.narrowing import Filters
+from afterword.index.search import Answer, search
 from afterword.store import fulltext
 from afterword.store.textwriter import FullText
 

@@ -40,6 +40,11 @@ def test_a_new_note() -> None:
     assert append_text(b"\xef\xbb\xbf", BLOCK, DAY).decode() == f"{HEAD}\n{BLOCK}"
 
 
+def test_a_new_note_where_the_vault_has_other_types() -> None:
+    head = new_note(DAY, {"date": "datetime", "type": "multitext", "tags": "tags", "mood": "text"})
+    assert head.startswith('---\ntype: [daily]\ndate: "2026-06-10T00:00:00"\ntags: [memory/daily]\n---\n')
+
+
 @pytest.mark.parametrize(
     ("existing", "before"),
     [

@@ -53,3 +53,28 @@ def test_a_weekday_that_is_wrong_names_no_day() -> None:
 def test_what_names_no_day_is_refused(form: str) -> None:
     with pytest.raises(UserError, match="date format"):
         DayNames("daily", form)
+
+
+@pytest.mark.parametrize(
+    ("form", "name", "alike"),
+    [
+        ("D MMMM YYYY", "4 marca 2026", True),
+        ("D MMMM YYYY", "4 tháng 3 2026", True),
+        ("dddd, MMMM Do YYYY", "mercredi, mars 4 2026", True),
+        ("dddd, MMMM Do YYYY", "środa, marzec 4. 2026", True),
+        ("YYYY年M月D日 dddd", "2026年3月4日 星期三", True),
+        ("D MMMM YYYY", "Shopping", False),
+        ("D MMMM YYYY", "4 marca 26", False),
+        ("D MMMM YYYY", "4 marca/2026", False),
+    ],
+)
+def test_names_in_other_languages_are_known_for_what_they_are(form: str, name: str, alike: bool) -> None:
+    days = DayNames("d", form)
+    assert days.spoken
+    assert days.alike(f"d/{name}.md") is alike
+    assert days.day_of(f"d/{name}.md") is None
+
+
+@pytest.mark.parametrize("form", ["YYYY-MM-DD", "[May] D.M.YY", "YYYY/MM/YYYY-MM-DD", "GGGG-[W]WW/YYYYMMDD"])
+def test_numbers_are_the_same_everywhere(form: str) -> None:
+    assert not DayNames("", form).spoken

@@ -7,6 +7,7 @@ import pytest
 from writer import REDACTOR
 
 from afterword.domain.errors import Busy
+from afterword.serve.jobs import Lines
 from afterword.store.ledger import jobs, schema
 from afterword.store.ledger.ledger import FILE, Ledger, open_beside, open_reader, open_writer
 
@@ -97,3 +98,16 @@ def test_a_ledger_of_an_earlier_version_is_brought_up(tmp_path: Path, version: i
     shape = "SELECT type, name, sql FROM sqlite_master ORDER BY type, name"
     old = sqlite3.connect(tmp_path / FILE)
     assert old.execute(shape).fetchall() == fresh.db.execute(shape).fetchall()
+
+
+def test_a_job_of_hours_tells_less_often_and_never_runs_out_of_lines() -> None:
+    lines = Lines()
+    told_s = 0.0
+    told = 0
+    while told_s < 12 * 3600:
+        assert lines.room("j")
+        told_s += lines.pause_s("j")
+        lines.add("j", {"state": "running"})
+        told += 1
+    assert Lines().pause_s("j") <= 0.1
+    assert told > 1_000

@@ -18,8 +18,8 @@ from afterword.domain.clock import format_rfc3339
 from afterword.domain.digest import Passage
 from afterword.domain.items import Kind, SaidBy
 from afterword.index import search as exact
+from afterword.index.narrowing import Filters
 from afterword.index.query import parse, pattern
-from afterword.index.search import Filters
 from afterword.store.fulltext import folded
 from afterword.store.ledger import views
 from afterword.store.ledger.items import State
@@ -67,8 +67,10 @@ class Again(msgspec.Struct, frozen=True):
     words: str
 
 
-def again(ledger: Ledger, state: Path, error: str, filters: Filters, *, now_us: int, limit: int = LIMIT) -> Again:
-    """What was done about this error before.
+def again(
+    ledger: Ledger, state: Path, error: str, filters: Filters, *, now_us: int, limit: int = LIMIT, page: int = 1
+) -> Again:
+    """What was done about this error before; `limit` sessions a page.
 
     Raises:
         UsageError: there is no word in it.
@@ -82,7 +84,7 @@ def again(ledger: Ledger, state: Path, error: str, filters: Filters, *, now_us: 
             lasting = _lasting(words) or words
             met = [one for row in rows[:_MOST_SESSIONS] if (one := _met(ledger, heads[row], lasting))]
             met.sort(key=lambda one: (not one.passed, not one.said, -one.time_us))
-            return Again(met[:limit], len(rows), words)
+            return Again(met[(page - 1) * limit : page * limit], len(rows), words)
     return Again([], 0, error)
 
 

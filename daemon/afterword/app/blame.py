@@ -13,6 +13,7 @@ from afterword.domain.digest import Digest
 from afterword.domain.ids import SegmentKey
 from afterword.domain.items import Kind
 from afterword.domain.section_edits import laid_over
+from afterword.index.narrowing import Filters
 from afterword.store.ledger import section_edits, segments, sessions, touched, views
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.ledger.sessions import Head
@@ -20,6 +21,7 @@ from afterword.store.ledger.touched import Touch
 
 LIMIT = 10
 _MOST_POINTS = 4
+_EVERY = Filters()
 
 
 class Touched(msgspec.Struct, frozen=True):
@@ -45,8 +47,17 @@ class Blame(msgspec.Struct, frozen=True):
     paths: list[str]
 
 
-def blame(ledger: Ledger, path: str, folder: str, *, reads: bool = False, limit: int = LIMIT) -> Blame:
-    """Which sessions edited `path` (with `reads` also: read it).
+def blame(
+    ledger: Ledger,
+    path: str,
+    folder: str,
+    *,
+    reads: bool = False,
+    limit: int = LIMIT,
+    page: int = 1,
+    filters: Filters = _EVERY,
+) -> Blame:
+    """Which sessions edited `path` (with `reads` also: read it); `limit` sessions a page.
 
     `path` is taken from `folder` first. When nothing touched that very file, every file whose path ends so counts: a
     checkout elsewhere, a folder that was moved.
@@ -57,19 +68,30 @@ def blame(ledger: Ledger, path: str, folder: str, *, reads: bool = False, limit:
     found = [
         touch
         for touch in touched.named(ledger, posixpath.basename(wanted))
-        if (reads or touch.kind is Kind.EDIT) and (touch.path == whole or f"/{touch.path}".endswith(end))
+        if (reads or touch.kind is Kind.EDIT)
+        and (filters.since_us is None or touch.time_us >= filters.since_us)
+        and (filters.until_us is None or touch.time_us < filters.until_us)
+        and (touch.path == whole or f"/{touch.path}".endswith(end))
     ]
     found = [touch for touch in found if touch.path == whole] or found
     by_session: dict[int, list[Touch]] = defaultdict(list)
     for touch in found:
         by_session[touch.session].append(touch)
     newest = sorted(by_session, key=lambda row: (-by_session[row][-1].time_us, row))
-    heads = sessions.heads(ledger, newest[:limit])
+    if filters.project or filters.harness:
+        every = sessions.heads(ledger, newest)
+        newest = [row for row in newest if _fits(every[row], filters)]
+    shown = newest[(page - 1) * limit : page * limit]
+    heads = sessions.heads(ledger, shown)
     return Blame(
-        [_touched(ledger, heads[row], by_session[row]) for row in newest[:limit]],
+        [_touched(ledger, heads[row], by_session[row]) for row in shown],
         len(newest),
         sorted({touch.path for touch in found}),
     )
+
+
+def _fits(session: Head, filters: Filters) -> bool:
+    return filters.project in (None, session.facts.project) and filters.harness in (None, session.harness)
 
 
 def _touched(ledger: Ledger, session: Head, touches: list[Touch]) -> Touched:

@@ -15,6 +15,7 @@ from afterword.app.engines import Engines
 from afterword.capture.section_watch import SectionWatch
 from afterword.capture.vault_watch import Seen, VaultWatch
 from afterword.compile.build import Compile, DayResult
+from afterword.compile.engine import Choose
 from afterword.compile.folding import unsettle
 from afterword.compile.same import texts_compared
 from afterword.domain.articles import Article, Current, Edits, laid_over
@@ -153,22 +154,30 @@ class Compiling:
         days: Sequence[str] | None = None,
         *,
         again: bool = False,
+        redo: bool = False,
         dry: bool = False,
         patient: bool = False,
         engine: str | None = None,
+        choose: Choose | None = None,
         on_progress: Callable[[int, int], None] = lambda _done, _all: None,
         stop: Callable[[], bool] = lambda: False,
     ) -> Compiled:
         """Compile these days (by default what is new or changed) and bring the vault up to date.
 
-        `engine`: who writes in this run.
+        `engine`: who writes in this run, or `choose` says it. `redo`: also what a model wrote is asked for anew.
         `patient`: files somebody saved within the last minute are left for the next run, as the daemon does.
         """
         seen = Seen() if dry else self.look(again=not patient)
         wanted = self._compile.due() if days is None else list(days)
         self._engines.begin(stop)
         done = self._compile.run(
-            wanted, again=again, dry=dry, choose=self._engines.chooser(engine), on_progress=on_progress, stop=stop
+            wanted,
+            again=again,
+            redo=redo,
+            dry=dry,
+            choose=choose or self._engines.chooser(engine),
+            on_progress=on_progress,
+            stop=stop,
         )
         if self._nearness and not dry and any(day.state != "unchanged" for day in done.days):
             self._nearness.keep(texts_compared(articles.stored(self._ledger).values()))
@@ -256,6 +265,7 @@ class Compiling:
         self._again_us = min((at_us for at_us in self._engines.next_tries_us() if at_us > now_us), default=0)
         if not (left or today):
             self._remember("nightly_us")
+            self._engines.empty_old()
         # What was due is in the log: while that does not grow, nothing new is due.
         self._heads = heads if today and not due else None
         return Tended(files, bool(left))
@@ -284,11 +294,13 @@ class Compiling:
         for uid, article in changed.items():
             edits = now[uid].edits if uid in now else Edits()
             now[uid] = Current(uid, laid_over(article, edits), edits)
+        row = [now[uid] for uid in sorted(now)]
+        notes = [(c.path, c.old or b"", c.new) for c in self._notes.changes(row, article_files.every(self._ledger))]
+        notes += [(path, note, b"") for _, path, note in self._notes.withdrawn(row)]
         rows: list[str] = []
-        for change in self._notes.changes([now[uid] for uid in sorted(now)], article_files.every(self._ledger)):
-            before = (change.old or b"").decode("utf-8", "replace").splitlines(keepends=True)
-            after = change.new.decode("utf-8", "replace").splitlines(keepends=True)
-            rows += difflib.unified_diff(before, after, change.path if before else "/dev/null", change.path)
+        for path, old, new in notes:
+            before, after = (side.decode("utf-8", "replace").splitlines(keepends=True) for side in (old, new))
+            rows += difflib.unified_diff(before, after, path if old else "/dev/null", path if new else "/dev/null")
         return "".join(row if row.endswith("\n") else f"{row}\n" for row in rows)
 
 

@@ -14,7 +14,7 @@ from afterword.domain.errors import UsageError, UserError
 from afterword.domain.settings import Settings, duration_us, period_us, size_bytes
 from afterword.store.files import private_folder, replace
 
-_RESERVED = ("AFTERWORD_NOW", "AFTERWORD_FAULT", "AFTERWORD_CONFIG")
+_RESERVED = ("AFTERWORD_NOW", "AFTERWORD_FAULT", "AFTERWORD_CONFIG", "AFTERWORD_CHROMA_TOKEN")
 
 
 class Places(msgspec.Struct, frozen=True):
@@ -124,6 +124,11 @@ def _check(settings: Settings, places_of: Mapping[str, str]) -> None:
         raise UsageError(
             f"{named('gemini.vertex')} needs project and location", "set gemini.project and gemini.location"
         )
+    if settings.chroma.url:
+        from afterword.index.place import problem_of  # noqa: PLC0415  # most have none
+
+        if said := problem_of(settings.chroma.url):
+            raise UsageError(f"{named('chroma.url')} {said}", "write it like https://chroma.example:8000")
     period_us(settings.compile.every, named("compile.every"))
     day_starts_at_min(settings, places_of.get("vault.day_starts_at", ""))
 

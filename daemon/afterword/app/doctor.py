@@ -8,8 +8,10 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from afterword.app import excluded, setup
+from afterword.app import chroma_server, excluded, setup, vault_renewal
 from afterword.app.config import Config
+from afterword.app.embedders import STEP as EMBED_STEP
+from afterword.app.indexing import TROUBLE
 from afterword.app.reading import redactor
 from afterword.app.retention import SOON_DAYS, leaving
 from afterword.app.spending import KEY_FILE, RUNNING, VARIABLES, in_force, way
@@ -19,7 +21,7 @@ from afterword.capture.sweep import StoreView
 from afterword.domain.clock import DAY_US
 from afterword.domain.errors import AfterwordError
 from afterword.index import scripts
-from afterword.index.standing import SIGNATURES, standing
+from afterword.index.standing import signature_of, standing
 from afterword.store import fulltext, privacy
 from afterword.store.ledger import drift, masked, model_calls, rescrub, sources, views
 from afterword.store.ledger.ledger import Ledger
@@ -85,6 +87,18 @@ def _vault(at: Context) -> Finding:
     if zone != setup.system_zone():
         return Finding("note", f"the vault counts days in {zone}, this system is in {setup.system_zone()}")
     return Finding("ok", f"the vault is there ({vault})")
+
+
+def _template(at: Context) -> Finding:
+    vault, card = at.config.vault, read_card(at.config.vault) if at.config.vault else None
+    if vault is None or card is None or (at.ledger and not may_write(vault, at.ledger)):
+        return Finding("ok", "no vault is written from here")
+    layout = setup.plan(vault).layout
+    older = vault_renewal.writes(vault_renewal.steps(at.config.places.state, vault, layout))
+    if older:
+        files = "one page or setting" if older == 1 else f"{older} pages and settings"
+        return Finding("note", f"{files} of the vault are of an older version", "run `afterword init`")
+    return Finding("ok", "the pages of the vault are of this version")
 
 
 def _copies(at: Context) -> Finding:
@@ -180,13 +194,34 @@ def _meaning(at: Context) -> Finding:
             f"search by meaning does not know the script of some of what was said lately: {shares}",
             "such texts are found by their words",
         )
-    match standing(at.config.places.state, SIGNATURES[name]):
+    match standing(at.config.places.state, signature_of(at.config.settings.index)):
         case "ready":
             return Finding("ok", f"search by meaning is ready ({name})")
         case "building":
             return Finding("note", "the index for search by meaning is unfinished", "run `afterword index`")
         case "off":
             return Finding("note", "there is no index for search by meaning yet", "run `afterword index`")
+
+
+def _chroma(at: Context) -> Finding:
+    """Whether the vector store can be used; a server is asked."""
+    if at.config.settings.index.embedder == "off" or at.ledger is None:
+        return Finding("ok", "no vector store is needed")
+    said = at.ledger.meta(TROUBLE)
+    place = chroma_server.place(at.config, at.env, at.ledger.origin[0])
+    if place is None:
+        if isinstance(said, str) and said:
+            return Finding("trouble", f"the index cannot be brought up to date: {said}", "then `afterword index`")
+        return Finding("ok", f"the vector store is in {at.config.places.state / 'chroma'}")
+    from afterword.index.keeper import Keeper, StoreFailed  # noqa: PLC0415  # numpy
+
+    try:
+        Keeper(at.config.places.state, None, place).close()
+    except StoreFailed as err:
+        return Finding("trouble", err.message, "what is indexed is found all the same; correct [chroma], or start it")
+    if place.in_the_clear:
+        return Finding("note", f"what is sent to {place.url} can be read on its way", "give it TLS: https://")
+    return Finding("ok", f"the Chroma server at {place.url} is in use")
 
 
 def _model(at: Context) -> Finding:
@@ -204,6 +239,7 @@ def _model(at: Context) -> Finding:
     if paused is not None and paused.why in ("key", "model-gone"):
         return Finding("trouble", paused.reason, "then `afterword compile`")
     failing = model_calls.failing(at.ledger, at.now_us - _FAILING_US) if at.ledger else []
+    failing = [call for call in failing if call.step != EMBED_STEP]
     if failing:
         first = f"{failing[0].step} of {failing[0].subject}: {failing[0].reason}"
         waits = "one write-up waits" if len(failing) == 1 else f"{len(failing)} write-ups wait"
@@ -263,6 +299,7 @@ def _disk(at: Context) -> Finding:
 CHECKS: tuple[tuple[str, Callable[[Context], Finding]], ...] = (
     ("ledger", _ledger),
     ("vault", _vault),
+    ("template", _template),
     ("copies", _copies),
     ("stores", _stores),
     ("excluded", _excluded),
@@ -270,6 +307,7 @@ CHECKS: tuple[tuple[str, Callable[[Context], Finding]], ...] = (
     ("retention", _retention),
     ("full text", _text),
     ("meaning", _meaning),
+    ("chroma", _chroma),
     ("model", _model),
     ("redaction", _redaction),
     ("privacy", _privacy),

@@ -73,6 +73,14 @@ class Engines:
             return self.extractive
         return self._with_gemini(before)
 
+    def gemini(self) -> Engine:
+        """Gemini and nobody in its place.
+
+        Raises:
+            UserError: there is no way to it.
+        """
+        return self._needed()[0]
+
     def chooser(self, name: str | None) -> Callable[[str, str], Engine] | None:
         """For a run in which a person named who writes; None where nobody did.
 
@@ -113,6 +121,11 @@ class Engines:
         """A run begins; `stop` is asked while an answer is waited for."""
         if self._answers:
             self._answers.begin(stop)
+
+    def empty_old(self) -> None:
+        """Empty what models were asked and answered longer ago than it is to be kept; also where none is asked now."""
+        keep_us = self._config.settings.compile.keep_builds * DAY_US
+        model_calls.empty_old(self._ledger, self._clock() - keep_us)
 
     def next_tries_us(self) -> list[int]:
         """When days that could not be compiled may be asked about again."""

@@ -157,7 +157,8 @@ def _has_block(text: str, block: str) -> bool:
 
 
 def _orphans(notes: Notes) -> Iterator[Fault]:
-    live = [each for each in notes.current if each.live and each.uid in notes.places]
+    away = {uid for uid, state in notes.states.items() if state == "question"}
+    live = [each for each in notes.current if each.live and each.uid in notes.places and each.uid not in away]
     linked: set[str] = set()
     index = f"{notes.knowledge}/index.md"
     for name, text in _ours(notes):

@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
-from afterword.app import excluded, forgetting
+from afterword.app import excluded, forgetting, provenance
 from afterword.compile.engine import Waiting
+from afterword.compile.gemini import articles
 from afterword.domain.errors import UsageError
+from afterword.store.ledger import model_calls
 from afterword.store.ledger.views import counts, pending
 from afterword.store.vault_card import card_problem, may_write, read_card
 
@@ -42,13 +44,19 @@ class Reindex(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class CompileDays(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What `compile` can be told. Without words for days: every day that is new or changed."""
+    """What `compile` can be told. Without words for days: every day that is new or changed.
+
+    `redo` names an article whose days are to be written anew; of what a model answered up to the call `upto` about
+    them nothing is used again.
+    """
 
     files: tuple[str, ...] = ()
     since: str | None = None
     everything: bool = False
     dry: bool = False
     engine: str | None = None
+    redo: str | None = None
+    upto: int = 0
 
 
 class Forget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -125,10 +133,17 @@ def catch_up(
 
 def compile_days(program: "Program", given: CompileDays, tell: Tell, stop: Callable[[], bool]) -> dict[str, Any]:
     """Days into articles; the fields of `compile --json`."""
+    if given.redo is None:
+        days = program.compiling.days(files=given.files, since=given.since, everything=given.everything)
+    else:
+        days = provenance.days_of(program.ledger, provenance.find(program.ledger, given.redo))
+        for day in days:
+            model_calls.set_aside(program.ledger, articles.STEP, day, given.upto)
     done = program.compiling.run(
-        program.compiling.days(files=given.files, since=given.since, everything=given.everything),
+        days,
         # A day that is named with an engine is meant to be written by it, new or not.
         again=given.everything or (given.engine is not None and bool(given.files or given.since)),
+        redo=given.redo is not None,
         dry=given.dry,
         engine=given.engine,
         on_progress=lambda n, all_: tell("Compiling", "days", n, all_, ""),
@@ -197,4 +212,7 @@ def take_in(
     def text(done: int, every: int) -> None:
         tell("Indexing", "items", done, every, "· what agents said is found already")
 
-    return program.ingest(thorough=thorough, only=only, on_progress=progress, on_text=text, stop=stop)
+    def ahead(done: int, every: int) -> None:
+        tell("Looking through", "files", done, every, "· what was said is found soon")
+
+    return program.ingest(thorough=thorough, only=only, on_progress=progress, on_text=text, on_preview=ahead, stop=stop)

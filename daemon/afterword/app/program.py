@@ -28,7 +28,7 @@ from afterword.domain.clock import SECOND_US, Clock, Zones, clock_from
 from afterword.domain.settings import duration_us, size_bytes
 from afterword.domain.slugs import slug
 from afterword.redact.logs import install
-from afterword.store import backup_file, privacy
+from afterword.store import backup_file, preview, privacy
 from afterword.store.article_notes import FOLDERS
 from afterword.store.ledger import backups, views
 from afterword.store.ledger.ledger import Ledger, open_writer
@@ -90,6 +90,7 @@ class Program:
             ),
             jobs=jobs,
             jobs_from=jobs_from,
+            preview=(config.places.state, size_bytes(settings.capture.preview_from)),
             exclude=settings.capture.exclude_projects,
         )
         self.vault = config.vault
@@ -110,7 +111,9 @@ class Program:
         )
         self.notes = DailyNotes(self.vault, config.days, ledger, self.redactor) if self.vault else None
         self.ready = Ready(config.places.state, ledger, self.redactor, self.capture.exclusions.excludes)
-        self.index = Indexing(config, ledger, self.redactor, LedgerArticles(ledger, self.zones))
+        self.index = Indexing(
+            config, env, ledger, self.redactor, self.clock, self.zones, LedgerArticles(ledger, self.zones)
+        )
         self.nearness = self.index.nearness()
         self.compiling = Compiling(
             config, ledger, self.redactor, self.engines, self.zones, self.clock, nearness=self.nearness
@@ -123,10 +126,11 @@ class Program:
         only: str | None = None,
         on_progress: Callable[[Progress], None] = lambda _progress: None,
         on_text: Callable[[int, int], None] = lambda _done, _all: None,
+        on_preview: Callable[[int, int], None] = lambda _done, _all: None,
         stop: Callable[[], bool] = lambda: False,
     ) -> Sum:
-        """Read everything that is new in all stores, and index it. `on_text` is told rows, done and all, when tool text
-        is indexed after all is read."""
+        """Read everything that is new in all stores, and index it. `on_preview` is told files, done and all, while much
+        is looked through before it is read; `on_text` rows, when tool text is indexed after all is read."""
         self.text.catch_up(stop, on_text)
         note = Note(self.ledger, size_bytes(self.config.settings.capture.jobs_from))
         indexed = 0
@@ -143,12 +147,22 @@ class Program:
             note.indexing(done, every)
             on_text(done, every)
 
+        def previewing(files: int, every: int) -> None:
+            note.previewing(files, every)
+            on_preview(files, every)
+
         done = self.capture.sweep(
-            thorough=thorough, only=only, on_progress=progress, stop=stop, on_large=self.text.spread
+            thorough=thorough,
+            only=only,
+            on_progress=progress,
+            stop=stop,
+            on_large=self.text.spread,
+            on_preview=previewing,
         )
         if not stop():
             self.text.gather()
         self.text.catch_up(stop, indexing)
+        preview.remove(self.config.places.state)
         note.over()
         if done.new_items:
             self.note_capture()
@@ -292,6 +306,7 @@ def writer(
             _log.warning("files of ours could be read by others and were mended", extra={"count": mended})
         ledger = open_writer(config.places.state, machine_name(config))
         backup_file.sweep(config.places.state, [Path(one.path) for one in backups.every(ledger) if not one.sha256])
+        preview.remove(config.places.state)  # what a killed reading left
         program = Program(config, env, ledger, settle_us=settle_us, sleep=sleep)
         try:
             if rescrub.due(program):

@@ -119,7 +119,7 @@ def growth(points: Sequence[tuple[str, int]], first: str, last: str) -> str:
         f'<path class="line" d="{line}"/>',
     ]
     out += [
-        f'<circle class="dot" cx="{x(day):.1f}" cy="{y(count):.1f}" r="3"><title>{_e(f"{day}: {count:,}")}</title></circle>'
+        f'<circle class="dot" cx="{x(day):.1f}" cy="{y(count):.1f}" r="3">{_tip(f"{day}: {count:,}")}</circle>'
         for day, count in points[-400:]
     ]
     out += [_text(_LEFT, floor + 16, begin.isoformat()), _text(_PLOT_WIDTH, floor + 16, end.isoformat(), anchor="end")]
@@ -138,7 +138,7 @@ def spending(rows: Sequence[tuple[str, int, int, int]], daily_tokens: int) -> st
     out = _grid(top, y)
     for n, (day, given, made, calls) in enumerate(rows):
         left = _LEFT + width * n + 1
-        said = f"<title>{_e(f'{day}: {given:,} in, {made:,} out, {calls:,} calls')}</title>"
+        said = _tip(f"{day}: {given:,} in, {made:,} out, {calls:,} calls")
         size = max(1.0, width - 2)
         for name, start, count in (("in", 0, given), ("out", given, made)):
             high, low = y(start + count), y(start)
@@ -183,7 +183,11 @@ def _month(day: dt.date) -> str:
 
 
 def _cell(x: float, y: float, heat: int, said: str) -> str:
-    return f'<rect class="q{heat}" x="{x}" y="{y}" width="{_CELL}" height="{_CELL}" rx="2"><title>{_e(said)}</title></rect>'
+    return f'<rect class="q{heat}" x="{x}" y="{y}" width="{_CELL}" height="{_CELL}" rx="2">{_tip(said)}</rect>'
+
+
+def _tip(said: str) -> str:
+    return f"<title>{_e(said)}</title>"
 
 
 def _text(x: float, y: float, text: str, *, anchor: str = "") -> str:

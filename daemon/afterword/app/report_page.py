@@ -155,9 +155,8 @@ def _articles(report: Report, rows: Sequence[Row]) -> str:
         told = f"told on {_count(row.days, 'day')}"
         linked = f"linked from {row.linked:,}" if row.linked else ""
         facts = " · ".join(filter(None, (row.project, told, linked, f"last on {row.updated}")))
-        out.append(
-            f'<li>{_linked(report, row.title, row.path)}<span class="soft">{_e(facts)}</span>{_meter(row.days, most)}</li>'
-        )
+        title = _linked(report, row.title, row.path)
+        out.append(f'<li>{title}<span class="soft">{_e(facts)}</span>{_meter(row.days, most)}</li>')
     return f"<ol>{''.join(out)}</ol>" if out else ""
 
 
@@ -188,7 +187,7 @@ def _replaced(report: Report) -> str:
 def _actions(report: Report) -> str:
     rows = "".join(
         f"<li>{_linked(report, row.text, row.path)}"
-        f"<span class="soft">{_e(' · '.join(filter(None, (row.day, row.project))))}</span></li>"
+        f'<span class="soft">{_e(" · ".join(filter(None, (row.day, row.project))))}</span></li>'
         for row in report.actions
     )
     more = report.open_actions - len(report.actions)
@@ -205,11 +204,11 @@ def _spend(report: Report) -> str:
         calls = sum(row[3] for row in report.spend)
         out.append(charts.spending(report.spend, report.daily_tokens))
         out.append(
-            f"<p class="soft">{given:,} tokens in, {made:,} out, {calls:,} calls on {_count(len(report.spend), 'day')}."
+            f'<p class="soft">{given:,} tokens in, {made:,} out, {calls:,} calls on {_count(len(report.spend), "day")}.'
             f" The cap is {report.daily_tokens:,} a day.</p>"
         )
     else:
-        out.append("<p class="soft">No model was asked: nothing was spent.</p>")
+        out.append('<p class="soft">No model was asked: nothing was spent.</p>')
     return "".join(out)
 
 

@@ -17,9 +17,11 @@ def markdown(report: Report) -> str:
     out = [
         f"# {HEADING}",
         "",
-        f"{report.first} to {report.last}: {report.activity.sessions:,} sessions on {len(report.activity.days):,} days,"
-        f" {report.articles:,} articles, {report.connections:,} connections, {report.merged_tellings:,} doubles merged,"
-        f" {report.open_actions:,} left to do, {short(tokens)} tokens spent.",
+        (
+            f"{report.first} to {report.last}: {report.activity.sessions:,} sessions on {len(report.activity.days):,} days,"
+            f" {report.articles:,} articles, {report.connections:,} connections, {report.merged_tellings:,} doubles merged,"
+            f" {report.open_actions:,} left to do, {short(tokens)} tokens spent."
+        ),
         "",
     ]
     out += _heat(report)

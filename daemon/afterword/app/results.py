@@ -8,15 +8,16 @@ from afterword.app.config import Config
 from afterword.app.reading import zones_of
 from afterword.app.searching import Searcher
 from afterword.app.show import Whole, find
-from afterword.domain.clock import format_rfc3339, parse_rfc3339
+from afterword.domain.clock import DAY_US, Zones, format_rfc3339, parse_rfc3339
 from afterword.domain.errors import UsageError
 from afterword.domain.items import KIND_BY_WORD, ROLE_OF
 from afterword.index.hybrid import Mode, Result, Results
-from afterword.index.search import Filters
+from afterword.index.narrowing import Filters
 from afterword.store.ledger.ledger import Ledger
 
 LIMIT_MAX = 100_000
 KINDS = ("article", "diary", "message", *KIND_BY_WORD)
+_UNITS = {"h": DAY_US // 24, "d": DAY_US, "w": 7 * DAY_US}
 _DAY = len("2026-06-10")
 
 
@@ -32,7 +33,11 @@ class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     role: str | None = None
     machine: str | None = None
     session: str | None = None
+    agent: str | None = None
+    here: str | None = None
+    """The project of the asker's folder; narrows nothing, counts a little."""
     limit: int = 10
+    page: int = 1
     mode: Mode = "both"
 
 
@@ -45,29 +50,52 @@ def ask(config: Config, ledger: Ledger, wanted: Question, searcher: Searcher) ->
     """
     zones = zones_of(config, ledger)
 
-    def time(name: str, given: str | None) -> int | None:
-        if given is None:
-            return None
-        at = zones.start_of(given) if len(given) == _DAY else parse_rfc3339(given)
-        if at is None:
-            raise UsageError(f"{name}: {given!r} is neither a day nor a time", "write 2026-06-10 or 2026-06-10T14:00Z")
-        return at
-
     if not 1 <= wanted.limit <= LIMIT_MAX:
         raise UsageError(f"limit: {wanted.limit} is out of range", f"name a number from 1 to {LIMIT_MAX}")
+    if not 1 <= wanted.page * wanted.limit <= LIMIT_MAX:
+        raise UsageError(f"page: {wanted.page} is out of range", f"there are at most {LIMIT_MAX:,} results in all")
     if wanted.kind not in (None, *KINDS):
         raise UsageError(f"kind: there is no {wanted.kind!r}", "use one of " + ", ".join(KINDS))
     filters = Filters(
         project=wanted.project,
         harness=wanted.harness,
-        since_us=time("--since", wanted.since),
-        until_us=time("--until", wanted.until),
+        since_us=time_of("--since", wanted.since, zones, searcher.now_us),
+        until_us=time_of("--until", wanted.until, zones, searcher.now_us),
         kind=wanted.kind,
         role=wanted.role,
         machine=wanted.machine,
         session=find(ledger, wanted.session).row if wanted.session else None,
+        agent=wanted.agent,
+        here=wanted.here,
     )
-    return searcher.search(ledger, wanted.query, filters, limit=wanted.limit, mode=wanted.mode)
+    return searcher.search(ledger, wanted.query, filters, limit=wanted.limit, mode=wanted.mode, page=wanted.page)
+
+
+def time_of(name: str, given: str | None, zones: Zones, now_us: int) -> int | None:
+    """A time as people write it, UTC microseconds: a day, RFC 3339, `yesterday`, `7d`. `name` is the option's.
+
+    Raises:
+        UsageError: it is none of these.
+    """
+    if given is None:
+        return None
+    at = _ago(given, zones, now_us)
+    at = at if at is not None else zones.start_of(given) if len(given) == _DAY else parse_rfc3339(given)
+    if at is None:
+        raise UsageError(
+            f"{name}: {given!r} is neither a day nor a time", "write 2026-06-10, 2026-06-10T14:00Z, yesterday or 7d"
+        )
+    return at
+
+
+def _ago(given: str, zones: Zones, now_us: int) -> int | None:
+    """`today`, `yesterday`, or so many hours, days or weeks ago: `36h`, `7d`, `2w`; None for anything else."""
+    if given in ("today", "yesterday"):
+        return zones.start_of(zones.day(now_us - (DAY_US if given == "yesterday" else 0)))
+    number, unit = given[:-1], given[-1:]
+    if unit not in _UNITS or not (number.isascii() and number.isdigit() and len(number) < 5):
+        return None
+    return now_us - int(number) * _UNITS[unit]
 
 
 def as_json_fields(ledger: Ledger, wanted: Question, answer: Results) -> dict[str, Any]:
@@ -79,7 +107,11 @@ def as_json_fields(ledger: Ledger, wanted: Question, answer: Results) -> dict[st
         "total": answer.total,
         "cut": answer.cut,
         "complete": answer.complete,
+        "page": wanted.page,
+        "matched": answer.how,
+        "instead": answer.words or None,
         "semantic": answer.semantic,
+        "semantic_problem": answer.problem or None,
     }
 
 
@@ -100,6 +132,7 @@ def _result(found: Result, origins: dict[int, tuple[str, str]]) -> dict[str, Any
         "origin": origins[session.origin][1] if session else None,
         "time": format_rfc3339(found.time_us),
         "abandoned": found.abandoned,
+        "stale": found.stale,
         "score": found.score,
         "why": list(found.why),
     }

@@ -5,12 +5,13 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from afterword.app.config import Config
-from afterword.app.reading import zones_of
-from afterword.domain.clock import Clock, clock_from
+from afterword.app.reading import redactor, zones_of
+from afterword.domain.clock import Clock, Zones, clock_from
 from afterword.index import hybrid
 from afterword.index.hybrid import Found, Mode, Results
-from afterword.index.search import Filters
-from afterword.index.standing import SIGNATURES, DocumentKind, Semantic, standing
+from afterword.index.narrowing import Filters
+from afterword.index.signals import DEFAULT, Signals
+from afterword.index.standing import DocumentKind, Semantic, signature_of, standing
 from afterword.store.ledger import sessions
 from afterword.store.ledger.ledger import Ledger
 
@@ -23,9 +24,16 @@ class Searcher:
     """Answers questions; a daemon keeps one for all its callers, a command makes one. One question at a time."""
 
     def __init__(
-        self, config: Config, env: Mapping[str, str], embedder: "Callable[[], Embedder] | None" = None
+        self,
+        config: Config,
+        env: Mapping[str, str],
+        embedder: "Callable[[], Embedder] | None" = None,
+        signals: Signals = DEFAULT,
     ) -> None:
-        """`embedder` gives one that is shared; without it a searcher loads its own when it needs it."""
+        """`embedder` gives a local one that is shared; without it a searcher loads its own when it needs it. `signals`
+        are what a place among results is made of: a measurement turns each of them off."""
+        self._signals = signals
+        self._env = env
         self._config = config
         self._embedder = embedder
         self._turn = threading.Lock()
@@ -33,8 +41,10 @@ class Searcher:
         self._meaning: Meaning | None = None
         self._ledger: Ledger | None = None
 
-    def search(self, ledger: Ledger, query: str, filters: Filters, *, limit: int, mode: Mode = "both") -> Results:
-        """What holds the words of `query`, and what means the same."""
+    def search(
+        self, ledger: Ledger, query: str, filters: Filters, *, limit: int, mode: Mode = "both", page: int = 1
+    ) -> Results:
+        """What holds the words of `query`, and what means the same; `limit` results a page."""
         with self._turn:
             self._ledger = ledger
             return hybrid.search(
@@ -46,11 +56,18 @@ class Searcher:
                 now_us=self._clock(),
                 meaning=None if mode == "exact" or self._config.settings.index.embedder == "off" else self,
                 mode=mode,
+                page=page,
+                stale=self._signals.stale,
             )
+
+    @property
+    def now_us(self) -> int:
+        """The clock's, UTC microseconds."""
+        return self._clock()
 
     def state(self) -> Semantic:
         """ready, building or off."""
-        return standing(self._config.places.state, SIGNATURES[self._config.settings.index.embedder])
+        return standing(self._config.places.state, signature_of(self._config.settings.index))
 
     def passages(self, query: str, filters: Filters, kinds: frozenset[DocumentKind], limit: int) -> list[Found]:
         """The nearest passages, best first."""
@@ -65,19 +82,37 @@ class Searcher:
             session=session[0].id if session else None,
             since_us=filters.since_us,
             until_us=filters.until_us,
+            here=filters.here,
+            sessions=sessions.named(self._ledger, agent=filters.agent, machine=filters.machine),
         )
         zones = zones_of(self._config, self._ledger)
-        return list(self._opened().ask(query, wanted, limit=limit, day_of=zones.day, now_us=self._clock()))
+        return list(self._opened(zones).ask(query, wanted, limit=limit, day_of=zones.day, now_us=self._clock()))
 
     def close(self) -> None:
         if self._meaning:
             self._meaning.close()
 
-    def _opened(self) -> "Meaning":
-        from afterword.index.embedder import EMBEDDERS  # noqa: PLC0415
+    def _opened(self, zones: Zones) -> "Meaning":
+        from afterword.app import embedders  # noqa: PLC0415
         from afterword.index.meaning import Meaning  # noqa: PLC0415
+        from afterword.index.scripts import KNOWN  # noqa: PLC0415
 
         if self._meaning is None:
-            made = self._embedder() if self._embedder else EMBEDDERS[self._config.settings.index.embedder]()
-            self._meaning = Meaning(self._config.places.state, made)
+            wanted = self._config.settings.index.embedder
+            shared = self._embedder if wanted == "local" else None
+            made = (
+                shared()
+                if shared
+                else embedders.for_questions(
+                    self._config, self._env, redactor(self._config), self._clock, zones.day, self._booked
+                )
+            )
+            self._meaning = Meaning(self._config.places.state, made, self._signals, KNOWN.get(wanted))
         return self._meaning
+
+    def _booked(self, day: str) -> int:
+        """The tokens of a day in the ledger."""
+        from afterword.store.ledger import model_calls  # noqa: PLC0415  # with a model only
+
+        assert self._ledger is not None
+        return model_calls.spent(self._ledger, day).tokens

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import msgspec
 
-from afterword.app import config, vault_install, vault_plan
+from afterword.app import config, vault_install, vault_plan, vault_renewal
 from afterword.app.vault_plan import PREFIX, Step
 from afterword.app.vault_template import Layout
 from afterword.domain.day_names import DayNames
@@ -24,11 +24,12 @@ from afterword.store.ledger.ledger import Ledger, RecordKind, open_reader
 from afterword.store.vault_card import CARD, VaultCard, read_card
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """What `init` would do. `exists` means that the folder is a vault of ours already: nothing is to be done.
+    """What `init` would do. `exists` means that the folder is a vault of ours already: only what a newer template
+    has is to be done.
 
     `fresh` is a vault of its own; otherwise ours goes beside what is there. `writer` is the machine that writes a vault
     that exists.
@@ -63,7 +64,7 @@ def plan(vault: Path, zone: str | None = None, *, prefix: str | None = None, con
     vault = Path(os.path.abspath(vault.expanduser()))  # noqa: PTH100  # symlinks stay: the name is the person's
     card = read_card(vault)
     if card is not None:
-        layout = Layout(DayNames(card.daily, card.daily_format), card.prefix)
+        layout = Layout(DayNames(card.daily, card.daily_format), card.prefix, card.config)
         return Plan(
             vault, card.zone[-1][1] if card.zone else "UTC", layout, (), exists=True, fresh=False, writer=card.writer
         )
@@ -78,7 +79,7 @@ def plan(vault: Path, zone: str | None = None, *, prefix: str | None = None, con
             f"{vault} is not empty (it holds {inside!r}) and no vault",
             "name a new or empty folder, or one that Obsidian has opened as a vault",
         )
-    found = vault_plan.examine(vault, PREFIX if prefix is None else prefix, config_dir)
+    found = vault_plan.examine(vault, PREFIX if prefix is None else prefix, config_dir, system_language(os.environ))
     steps = tuple(vault_plan.steps(vault, found))
     return Plan(vault, zone, found.layout, steps, exists=False, fresh=False, remarks=found.remarks)
 
@@ -104,6 +105,13 @@ def system_zone() -> str:
         return str(get_localzone_name())
     except Exception:  # noqa: BLE001  # whatever a strange system says, days can be counted
         return "UTC"
+
+
+def system_language(env: "Mapping[str, str]") -> str:
+    """The language that this system's dates are in, such as `pl`; English where nothing says it."""
+    said = next((env[name] for name in ("LC_ALL", "LC_TIME", "LANG") if env.get(name)), "")
+    name = said.partition(".")[0].partition("_")[0]
+    return "en" if name in ("", "C", "POSIX") else name
 
 
 def known_zone(name: str) -> bool:
@@ -147,7 +155,18 @@ def apply(what: Plan, where: config.Places, writer: str, current: config.Config 
         vault_install.put(
             where.state, what.vault, list(what.steps), what.layout.folders, what.prefix, card, fresh=what.fresh
         )
+        left = {step.path for step in what.steps if step.does == "leave"}
+        vault_renewal.remember(where.state, what.vault, what.layout, left)
+    elif what.writer in ("", writer):
+        vault_renewal.carry_out(where.state, what.vault, list(what.steps), what.layout)
     _point(what, where, current)
+
+
+def renewed(what: Plan, where: config.Places, writer: str) -> Plan:
+    """The plan with what a newer template changes, if the vault is there and this machine writes it."""
+    if not what.exists or what.writer not in ("", writer):
+        return what
+    return msgspec.structs.replace(what, steps=tuple(vault_renewal.steps(where.state, what.vault, what.layout)))
 
 
 def take_over(vault: Path, writer: str) -> None:

@@ -12,13 +12,12 @@ import msgspec
 from afterword.app.config import Config
 from afterword.app.reading import redactor, zones_of
 from afterword.app.show import Shown, find, whole
-from afterword.domain.digest import Digest
 from afterword.domain.errors import NothingFound
 from afterword.domain.escape import plain, plain_lines
 from afterword.domain.ids import SegmentKey
 from afterword.domain.items import Kind, SaidBy
 from afterword.domain.personal import Identity, Personal, owner_of
-from afterword.domain.section_edits import laid_over
+from afterword.domain.section_edits import SectionEdits, laid_over
 from afterword.domain.sections import texts_of
 from afterword.redact.exits import leave
 from afterword.store import files
@@ -124,7 +123,7 @@ def compose(config: Config, ledger: Ledger, prefix: str, who: Identity) -> Share
             f"nothing of {session.shown_native} is left to share", "what was forgotten or rewound is not shared"
         )
     sections = tuple(
-        _section(record, laid_over(record.digest, section_edits.get(ledger, SegmentKey(register.key)))[0], scrub)
+        _section(record, section_edits.get(ledger, SegmentKey(register.key)), scrub)
         for register, record in segments.sections(ledger, session.id)
         if not record.withdrawn_by
     )
@@ -153,14 +152,16 @@ def _said(item: Shown, scrub: Callable[[str], str], time: str) -> Said:
     )
 
 
-def _section(record: segments.SectionRecord, digest: Digest, scrub: Callable[[str], str]) -> Section:
-    texts = texts_of(digest)
+def _section(record: segments.SectionRecord, edits: SectionEdits, scrub: Callable[[str], str]) -> Section:
+    texts = texts_of(laid_over(record.digest, edits)[0])
+    # What a person ticked off is no open action any more.
+    actions = tuple(f"{text} (done)" if plain(text) in edits.done else text for text in texts.actions)
     rows = (
         ("Context", (texts.context,) if texts.context else ()),
         ("Key Exchanges", texts.exchanges),
         ("Decisions Made", texts.decisions),
         ("Lessons Learned", texts.lessons),
-        ("Action Items", texts.actions),
+        ("Action Items", actions),
     )
     return Section(record.day, record.time, tuple((name, tuple(map(scrub, row))) for name, row in rows if row))
 

@@ -10,7 +10,7 @@ import msgspec
 
 from afterword.app.config import Config
 from afterword.domain.clock import DAY_US, Zones, format_rfc3339
-from afterword.store.ledger import articles, model_calls, segments
+from afterword.store.ledger import backfill, model_calls
 from afterword.store.ledger.ledger import Ledger
 
 Name: TypeAlias = Literal["gemini", "extractive"]
@@ -20,10 +20,6 @@ VARIABLES: Final = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
 RUNNING: Final = "engine_running"
 """The small fact who writes up in the daemon that runs, or ran last."""
 _FAILING_DAYS: Final = 7
-_TOKEN_BYTES: Final = 3
-_BESIDE_BYTES: Final = 9_000
-"""Of what is sent beside a day's sections."""
-_ANSWER_TOKENS: Final = 3_000
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -77,30 +73,6 @@ def in_force(config: Config, found: Found) -> Name:
     return "gemini" if wanted == "gemini" else "extractive"
 
 
-class Estimate(msgspec.Struct, frozen=True):
-    """What compiling some days with Gemini would take, about."""
-
-    days: int
-    tokens_in: int
-    tokens_out: int
-
-    @property
-    def tokens(self) -> int:
-        return self.tokens_in + self.tokens_out
-
-
-def estimate(ledger: Ledger) -> Estimate:
-    """What it would take to compile with Gemini every day that it has not compiled yet."""
-    built = articles.builds(ledger)
-    sizes: dict[str, int] = {}
-    for _, record in segments.sections(ledger):
-        known = built.get(record.day)
-        if not record.withdrawn_by and (known is None or known[1].engine != "gemini"):
-            sizes[record.day] = sizes.get(record.day, 0) + len(msgspec.json.encode(record.digest))
-    tokens_in = sum((size + _BESIDE_BYTES) // _TOKEN_BYTES for size in sizes.values())
-    return Estimate(len(sizes), tokens_in, len(sizes) * _ANSWER_TOKENS)
-
-
 def spend(
     config: Config, env: Mapping[str, str], ledger: Ledger, zones: Zones, now_us: int, *, running: bool
 ) -> dict[str, Any]:
@@ -109,6 +81,7 @@ def spend(
     found = way(config, env)
     today, ever = model_calls.spent(ledger, zones.day(now_us)), model_calls.spent(ledger)
     pause = model_calls.pause(ledger)
+    past = backfill.asked(ledger)
     return {
         "engine": (running and ledger.meta(RUNNING)) or in_force(config, found),
         "model": config.settings.gemini.model if found.there else None,
@@ -120,6 +93,7 @@ def spend(
         "paused": {"until": format_rfc3339(pause.until_us), "reason": pause.reason}
         if pause and pause.until_us > now_us
         else None,
+        "backfill": {"until": format_rfc3339(past.until_us), "reason": past.reason or None} if past else None,
         "failing": [
             {
                 "step": call.step,

@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from afterword.domain.article_note import comparable, layout, mark, text_of
+from afterword.domain.article_note import comparable, layout, same_part, text_of
 from afterword.domain.articles import Edits
 from afterword.domain.ids import SegmentKey
 from afterword.store import files, forgotten_notes
@@ -98,7 +98,7 @@ def _ours(
         for key, span in where.keys.items()
         if key not in held and comparable(values.get(key)) == file.written.fields.get(key)
     ]
-    parts = [(p.start, p.end) for p in where.parts if mark(text_of(note, p)) == file.written.parts.get(p.name)]
+    parts = [(p.start, p.end) for p in where.parts if same_part(text_of(note, p), file.written.parts.get(p.name))]
     return fields + parts
 
 

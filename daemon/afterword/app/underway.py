@@ -1,7 +1,7 @@
 """How far a long reading is: noted by who reads, about once a second, for `status` and whoever else asks meanwhile."""
 
 import time
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -11,11 +11,15 @@ _KEY = "underway"
 _EVERY_S = 1.0
 
 
-class Underway(msgspec.Struct, frozen=True):
-    """A reading that takes long. `phase` counts bytes of files (reading) or rows of items (indexing); the rate is in
-    these a second, and None as long as nobody knows; so is `left_s`."""
+Phase: TypeAlias = Literal["previewing", "reading", "indexing"]
 
-    phase: Literal["reading", "indexing"]
+
+class Underway(msgspec.Struct, frozen=True):
+    """A reading that takes long. `phase` counts files that are looked through first (previewing), bytes of files
+    (reading) or rows of items (indexing); the rate is in these a second, and None as long as nobody knows; so is
+    `left_s`."""
+
+    phase: Phase
     done: int
     of: int
     rate: float | None
@@ -38,6 +42,11 @@ class Note:
         self._large = False
         self._began = self._due = 0.0
 
+    def previewing(self, done: int, of: int) -> None:
+        """So many files of so many are looked through; that is done where there is much only."""
+        self._large = True
+        self._tell("previewing", done, of)
+
     def reading(self, done: int, of: int) -> None:
         """So many bytes of so many are read."""
         self._large = self._large or (of >= self._from_bytes and of > 0)
@@ -47,7 +56,7 @@ class Note:
         """All is read; so many rows of so many are indexed."""
         self._tell("indexing", done, of)
 
-    def _tell(self, phase: Literal["reading", "indexing"], done: int, of: int) -> None:
+    def _tell(self, phase: Phase, done: int, of: int) -> None:
         now = time.monotonic()
         if phase != self._phase:
             self._phase, self._began, self._due = phase, now, now

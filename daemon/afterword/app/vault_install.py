@@ -23,11 +23,15 @@ _FILE: Final = "manifest.json"
 
 
 class Put(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A file of ours: the hash of what we wrote, and of a file that was there before, of what it held."""
+    """A file of ours: the hash of what we wrote, and of a file that was there before, of what it held.
+
+    `earlier` are the hashes of what older versions wrote there.
+    """
 
     after: str
     before: str = ""
     added: tuple[Added, ...] = ()
+    earlier: tuple[str, ...] = ()
 
 
 class Manifest(msgspec.Struct, frozen=True):
@@ -83,28 +87,30 @@ def put(
     files.private_folder(home)
     made = list(known.folders) if known else []
     for folder in folders:
-        made += [name for name in _missing(vault, folder) if name not in made]
+        made += [name for name in missing(vault, folder) if name not in made]
     for step in steps:
         if step.does in ("make", "add"):
-            made += [name for name in _missing(vault, step.path.rpartition("/")[0]) if name not in made]
+            made += [name for name in missing(vault, step.path.rpartition("/")[0]) if name not in made]
     rows = dict(known.files) if known else {}
     for step in steps:
         if step.does == "make" and step.old is None:
-            rows[step.path] = Put(_hash(step.new))
+            rows[step.path] = Put(digest(step.new))
         elif step.does == "add" and step.old is not None:
             earlier = rows.get(step.path)
             first = earlier if earlier and earlier.before else None
             if first is None:
-                _keep(home / "backup" / step.path, step.old)
+                keep(home / "backup" / step.path, step.old)
+            # With a person's changes in it, what was there before is no longer what to put back.
+            untouched = first is None or digest(step.old) in (first.before, first.after)
             rows[step.path] = Put(
-                _hash(step.new),
-                first.before if first else _hash(step.old),
+                digest(step.new) if untouched else "",
+                first.before if first else digest(step.old),
                 (*(first.added if first else ()), *step.added),
             )
         elif step.does == "keep" and step.new:
-            _keep(home / "incoming" / step.path, step.new)
+            keep(home / "incoming" / step.path, step.new)
     manifest = Manifest(1, str(vault), card.id, "pending", prefix, rows, made)
-    _save(home, manifest)
+    save(home, manifest)
     faults.hit("init.manifest")
     try:
         if fresh:
@@ -115,7 +121,7 @@ def put(
         for folder in folders:
             (vault / folder).mkdir(parents=True, exist_ok=True)
         for step in steps:
-            _do(vault, step)
+            do(vault, step)
             faults.hit("init.step")
         (vault / CARD).parent.mkdir(parents=True, exist_ok=True)
         files.replace(vault / CARD, msgspec.json.format(msgspec.json.encode(card), indent=2) + b"\n", mode=0o644)
@@ -126,7 +132,7 @@ def put(
             "allow this program to write there and run `afterword init` again: it goes on where it was",
         ) from err
     faults.hit("init.card")
-    _save(home, msgspec.structs.replace(manifest, state="complete"))
+    save(home, msgspec.structs.replace(manifest, state="complete"))
 
 
 def take_out(state: Path, vault: Path, *, dry: bool = False) -> Taken:
@@ -168,14 +174,14 @@ def _take(home: Path, vault: Path, path: str, row: Put, taken: Taken, *, dry: bo
         now = file.read_bytes()
     except OSError:
         return
-    if _hash(now) == row.after:
+    if digest(now) in (row.after, *row.earlier):
         if not row.before:
             taken.removed.append(path)
             if not dry:
                 file.unlink()
             return
         back: bytes | None = (home / "backup" / path).read_bytes()
-    elif row.before and _hash(now) != row.before:
+    elif row.before and digest(now) != row.before:
         back = _without(now, row.added)
     else:
         back = None if row.before else b""
@@ -197,30 +203,34 @@ def _without(now: bytes, added: tuple[Added, ...]) -> bytes | None:
     return written(less) if less != value else None
 
 
-def _do(vault: Path, step: Step) -> None:
+def do(vault: Path, step: Step) -> None:
+    """Carry out one step, unless what it was decided on is another by now."""
     path = vault / step.path
     if step.does == "make" and step.old is None:
         path.parent.mkdir(parents=True, exist_ok=True)
         files.create(path, step.new)
-    elif step.does == "add" and step.old is not None and path.read_bytes() == step.old:
-        files.replace(path, step.new)
+    elif step.does in ("add", "renew") and step.old is not None:
+        files.swap(path, step.old, step.new)
 
 
-def _missing(vault: Path, folder: str) -> list[str]:
+def missing(vault: Path, folder: str) -> list[str]:
     """The folders that have to be made for this one, outermost first; the vault itself is the empty name."""
     parts = folder.split("/") if folder else []
     names = ["", *("/".join(parts[: n + 1]) for n in range(len(parts)))]
     return [name for name in names if not (vault / name).exists()]
 
 
-def _keep(path: Path, data: bytes) -> None:
+def keep(path: Path, data: bytes) -> None:
+    """Write a file of the state folder, with the folders above it."""
     files.private_folder(path.parent)
     files.replace(path, data)
 
 
-def _save(home: Path, manifest: Manifest) -> None:
+def save(home: Path, manifest: Manifest) -> None:
+    """Write the manifest."""
     files.replace(home / _FILE, msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n")
 
 
-def _hash(data: bytes) -> str:
+def digest(data: bytes) -> str:
+    """The hash by which the manifest knows a file."""
     return hashlib.blake2b(data, digest_size=16).hexdigest()

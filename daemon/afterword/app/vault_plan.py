@@ -26,11 +26,12 @@ _UNFIT: Final = re.compile(r'[\[\]#^|\\:*?"<>\x00-\x1f]|(^|/)\.')
 _NOT_MERGED: Final = ("app.json",)
 _GRAPH_ONLY: Final = ("colorGroups",)
 
-Does: TypeAlias = Literal["make", "add", "keep", "leave"]
+Does: TypeAlias = Literal["make", "add", "renew", "keep", "leave"]
 
 
 class Step(msgspec.Struct, frozen=True):
-    """One file: `make` it, `add` to its settings, `keep` what lies there in place of ours, or `leave` it alone.
+    """One file: `make` it, `add` to its settings, `renew` what an older version of ours put there, `keep` what lies
+    there in place of ours, or `leave` it alone.
 
     `why` is in words; `old` is what an existing file held when it was read.
     """
@@ -70,8 +71,9 @@ def is_vault(vault: Path) -> bool:
     return False
 
 
-def examine(vault: Path, prefix: str, config: str | None) -> Existing:
-    """Where the daily notes of a vault lie, what they are called, and where ours go beside them.
+def examine(vault: Path, prefix: str, config: str | None, language: str = "en") -> Existing:
+    """Where the daily notes of a vault lie, what they are called, and where ours go beside them. `language` is what
+    this system speaks: names of months are English here, and a file of another name would be a second one of its day.
 
     Raises:
         UserError: the folder named for settings is not there.
@@ -89,6 +91,7 @@ def examine(vault: Path, prefix: str, config: str | None) -> Existing:
         folder, form, said = found
         try:
             days = DayNames(spelling(vault, folder), form or USUAL)
+            _check_words(vault, days, language)
         except UserError as err:
             remarks.append(f"daily notes go to {own}/: {said} cannot be followed, {err.message}")
             return Existing(Layout(DayNames(own), prefix, config), daily_template=False, remarks=tuple(remarks))
@@ -101,6 +104,26 @@ def examine(vault: Path, prefix: str, config: str | None) -> Existing:
         remarks.append(f"daily notes go to the folder that is there: {known}/")
         return Existing(Layout(DayNames(known), prefix, config), daily_template=True, remarks=tuple(remarks))
     return Existing(Layout(DayNames(own), prefix, config), daily_template=True, remarks=tuple(remarks))
+
+
+def _check_words(vault: Path, days: DayNames, language: str) -> None:
+    """Refuse a format with words where the daily notes there, or else the system, speak another language.
+
+    Raises:
+        UserError: the names of daily notes would be others than Obsidian's.
+    """
+    if not days.spoken:
+        return
+    names = [path.relative_to(vault).as_posix() for path in (vault / days.folder).rglob("*.md")]
+    if any(map(days.day_of, names)):
+        return
+    alike = next((name for name in sorted(names) if days.alike(name)), None)
+    if alike or not language.startswith("en"):
+        shown = f"notes are called {alike!r} here" if alike else f"this system speaks {language!r}"
+        raise UserError(
+            f"the date format {days.form!r} has words, and {shown}: only English ones can be written. A format of"
+            " numbers, such as YYYY-MM-DD, can be followed"
+        )
 
 
 def spelling(vault: Path, name: str) -> str:
@@ -129,8 +152,15 @@ def _steps(vault: Path, found: Existing) -> Iterator[Step]:
             yield _make(vault, path, new)
         elif name == "daily-notes.json" and not found.daily_template:
             continue
-        elif name in MERGED and name not in _NOT_MERGED:
-            yield _settings(vault, path, name, new)
+        elif step := from_template(vault, path, name, new):
+            yield step
+
+
+def from_template(vault: Path, path: str, setting: str, new: bytes) -> Step | None:
+    """What becomes of a file of the template in somebody's vault; `setting` is its name if it is one of Obsidian's."""
+    if not setting:
+        return _make(vault, path, new)
+    return _settings(vault, path, setting, new) if setting in MERGED and setting not in _NOT_MERGED else None
 
 
 def _make(vault: Path, path: str, new: bytes) -> Step:

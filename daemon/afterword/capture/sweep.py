@@ -25,7 +25,7 @@ from afterword.capture.taking import Recall
 from afterword.domain.clock import Clock
 from afterword.domain.events import Agent, Decoder, Found, PartsReader, Unreadable, Where
 from afterword.redact.redactor import Redactor
-from afterword.store.ledger import left_out, sessions, sources
+from afterword.store.ledger import left_out, sessions, sources, tombstones
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.ledger.sources import Checkpoint, Source
 
@@ -66,6 +66,14 @@ class Sum(msgspec.Struct):
     files: int = 0
     new_items: int = 0
     problems: int = 0
+
+
+class Folder(msgspec.Struct, frozen=True):
+    """What reading a folder brought: `files` are there, `gone` were there before and are not any more."""
+
+    files: int
+    read: Sum
+    gone: int
 
 
 def survey(where: Where) -> list[StoreView]:
@@ -111,11 +119,12 @@ class Capture:
         limits: parts.Limits,
         jobs: int = 1,
         jobs_from: int = 0,
+        preview: tuple[Path, int] | None = None,
         exclude: Sequence[str] = (),
     ) -> None:
         """With `jobs` over 1, logs that nobody has read yet are read by several processes, if they have `jobs_from`
-        bytes or more together. `exclude`: folders and names of projects whose sessions are left out (`[capture]
-        exclude_projects`)."""
+        bytes or more together; `preview`: where the preview is made, and from how many bytes on. `exclude`: folders and
+        names of projects whose sessions are left out (`[capture] exclude_projects`)."""
         self._ledger = ledger
         self._redactor = redactor
         self._clock = clock
@@ -124,12 +133,14 @@ class Capture:
         self._limits = limits
         self._jobs = jobs
         self._jobs_from = jobs_from
+        self._preview = preview
         self._feed: Feed | None = None
         self._recall = Recall()
         folders = left_out.Folders(ledger)
         self.exclusions = Exclusions(exclude, where.home, folders)
         self._gate = Gate(ledger, self.exclusions, folders, limits.document_max_bytes)
         self._looks = 0
+        self._on_preview: Callable[[int, int], None] = lambda _done, _all: None
         self._known: dict[tuple[str, Path], Source] = {}
         self._agents: dict[str, Agent] = {h.name: h.load() for h in table.HARNESSES if h.reads}
         self._found: dict[tuple[str, Path], Found] = {}
@@ -154,10 +165,12 @@ class Capture:
         stop: Callable[[], bool] = lambda: False,
         only: str | None = None,
         on_large: Callable[[], None] = lambda: None,
+        on_preview: Callable[[int, int], None] = lambda _done, _all: None,
     ) -> Sum:
         """Look at every store and read what changed. `stop` is asked between files; `on_large` is told before so much
-        is read that several processes are worth it."""
+        is read that several processes are worth it, `on_preview` how many files are looked through ahead of that."""
         total = Sum()
+        self._on_preview = on_preview
         self._pass(total, thorough, on_progress, stop, only, on_large)
         if not stop() and (self._folders() != self._where.folders or self._gate.rewound):
             # Some agents keep their store in the folder they work in: what was read has named new ones. And what was
@@ -226,9 +239,10 @@ class Capture:
             yield
             return
         from afterword.capture.cold.feed import Feed  # noqa: PLC0415  # what only looks at stores starts no process
-        from afterword.capture.cold.worker import Orders, Task  # noqa: PLC0415
+        from afterword.capture.cold.orders import Orders, Task  # noqa: PLC0415
 
         on_large()
+        previewed = self._previewed(fresh)
         orders = Orders(
             self._ledger.hash_key,
             *self._redactor.rules,
@@ -236,7 +250,14 @@ class Capture:
             tasks=[Task(harness, bytes(found.path)) for harness, found in fresh],
         )
         try:
-            self._feed = Feed(orders, self._jobs, self._redactor, stop)
+            self._feed = Feed(orders, self._jobs, self._redactor, stop, previewed)
+            if previewed and self._preview:
+                from afterword.capture.cold.previewing import Previewing  # noqa: PLC0415
+
+                previewing = Previewing(
+                    self._preview[0], orders.tasks, self._redactor, self._clock(), self.exclusions.excludes
+                )
+                previewing.run(self._feed, lambda done: self._on_preview(done, len(previewed)))
         except OSError as err:
             _log.warning("a first reading goes on without workers: %s", err)
         try:
@@ -245,6 +266,62 @@ class Capture:
             if self._feed:
                 self._feed.close()
             self._feed = None
+
+    def take_in(
+        self,
+        reader: PartsReader,
+        root: Path,
+        *,
+        on_progress: Callable[[Progress], None] = lambda _progress: None,
+        stop: Callable[[], bool] = lambda: False,
+    ) -> Folder:
+        """Read a folder of documents once, that is no agent's store and that nobody watches.
+
+        Raises:
+            OSError: it cannot be listed.
+        """
+        self._look()
+        view = StoreView(reader.name, reader.label, [root], [root], True, list(reader.sources(root)))
+        self.views.append(view)
+        self._agents[reader.name] = reader
+        total = Sum()
+        readable = [found for found in view.found if not found.problem]
+        total.problems = len(view.found) - len(readable)
+        try:
+            self._found.update({(reader.name, found.path): found for found in readable})
+            todo = [found for found in readable if self._wants(reader.name, found, thorough=True)]
+            for n, found in enumerate(todo):
+                if stop():
+                    break
+                on_progress(Progress(n, len(todo), n, len(todo), total.new_items))
+                new = self.read(reader.name, found.path, stop=stop)
+                total.files += 1
+                total.new_items += new or 0
+                total.problems += new is None
+            here = f"{self._redactor.redact(str(root))}/"
+            gone = sum(source.path.startswith(here) for source in self._absent(reader.name))
+        finally:
+            self.views.remove(view)
+            self._agents.pop(reader.name)
+            self._missing.pop(reader.name, None)
+        return Folder(len(readable), total, gone)
+
+    def _previewed(self, fresh: list[tuple[str, Found]]) -> list[int]:
+        """The numbers of the files that are looked through before any is read, the newest first: where there is much,
+        and nothing of it is left out or was forgotten."""
+        harnesses = {harness for harness, _ in fresh}
+        if (
+            self._preview is None
+            or sum(self._new_bytes(*each) for each in fresh) < self._preview[1]
+            or tombstones.count(self._ledger)
+            or any(map(self._gate.knows_any_out, harnesses))
+        ):
+            return []
+        times = {}
+        for number, (_, found) in enumerate(fresh):
+            with contextlib.suppress(OSError):  # it went away just now
+                times[number] = found.path.stat().st_mtime_ns
+        return sorted(times, key=lambda number: -times[number])
 
     def _folders(self) -> tuple[Path, ...]:
         return tuple(map(Path, sessions.worked_in(self._ledger)))

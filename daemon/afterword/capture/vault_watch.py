@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from afterword.domain.article_note import GENERATED, Written, comparable, layout, mark, text_of
+from afterword.domain.article_note import GENERATED, Written, comparable, layout, same_part, text_of
 from afterword.domain.articles import Article, Edits, Status
 from afterword.domain.conflicts import copy_of, merging
 from afterword.domain.ids import ArticleUid
@@ -242,7 +242,10 @@ class VaultWatch:
                     new = _restored(new, values, stored[uid], today)
                     restored += 1
                 edited += articles.put_edits(self._ledger, self._redactor, uid, new) if new != old else 0
-                self._save(file, path=name, at=at, looks=0, state="")
+                # Saved from an older copy it may hold older links and values of ours: it is looked over once more.
+                self._save(file, path=name, at=at, looks=0, state="", made="")
+            if changed or (many and any(file.state != "question" for file in gone)):
+                self._ledger.set_meta(articles.OWED, 1)
             for file in gone:
                 # Where another article's file lies in its place, it has none any more.
                 path = f"{file.path.removesuffix('.md')} ({file.uid}).md" if file.uid in away else file.path
@@ -343,7 +346,7 @@ def edits_in(
             continue
         # A section that was taken out is one that says nothing.
         text = text_of(note, part) if part else ""
-        if part and mark(text) == written.parts[name]:
+        if part and same_part(text, written.parts[name]):
             bodies.pop(name, None)
         else:
             if name == "Key Points" and name not in bodies:

@@ -9,10 +9,13 @@ import msgspec
 from afterword.app import passes
 from afterword.app.config import Config
 from afterword.app.program import writer
-from afterword.cli.output import bars, config_option, json_option, log_to_stderr, note, say, say_json
+from afterword.app.provenance import find
+from afterword.app.reading import reader
+from afterword.cli.output import bars, config_option, json_option, log_to_stderr, note, say, say_diff, say_json
 from afterword.cli.remote import by_daemon
 from afterword.cli.up import Stop
 from afterword.domain.errors import Exit, NotSetUp, UsageError
+from afterword.store.ledger.model_calls import newest
 
 
 @click.command(name="compile", short_help="Turn daily notes into articles.")
@@ -27,6 +30,7 @@ from afterword.domain.errors import Exit, NotSetUp, UsageError
     type=click.Choice(["gemini", "extractive"]),
     help="Who writes the articles this time; with --all also days the other one wrote.",
 )
+@click.option("--redo", metavar="ARTICLE", help="Write the days of this article anew, also what a model wrote.")
 @json_option
 @config_option
 def compile_(
@@ -36,6 +40,7 @@ def compile_(
     everything: bool,
     dry_run: bool,
     engine: str | None,
+    redo: str | None,
     as_json: bool,
     config: Config,
 ) -> int:
@@ -49,12 +54,20 @@ def compile_(
     afterword compile --file daily/2026-06-10.md --dry-run
     afterword compile --since 2026-06-01
     afterword compile --engine gemini --file daily/2026-06-10.md
+    afterword compile --redo "Retry budget of the billing worker"
     """
     if config.vault is None:
         raise NotSetUp("there is no vault yet", "run `afterword init VAULT`, or `afterword up` once")
     if files and (since or everything):
         raise UsageError("--file stands alone", "leave out --since and --all")
-    asked = passes.CompileDays(files, since, everything, dry_run, engine)
+    if redo and (files or since or everything):
+        raise UsageError("--redo stands alone", "leave out --file, --since and --all")
+    upto = 0
+    if redo:
+        with reader(config) as ledger:
+            find(ledger, redo)  # said before anything is begun
+            upto = newest(ledger)
+    asked = passes.CompileDays(files, since, everything, dry_run, engine, redo, upto)
     done = by_daemon(config.places.state, "compile", msgspec.to_builtins(asked))
     if done is None:
         log_to_stderr(config)
@@ -85,6 +98,6 @@ def _tell(done: dict[str, Any]) -> None:
     if done["question"]:
         say(f"{done['question']} articles vanished from the vault at once; they are left alone until that is clear.")
     if done["dry_run"] and done["diff"]:
-        say(done["diff"].rstrip("\n"))
+        say_diff(done["diff"].rstrip("\n"))
     elif done["files"]:
         say(f"{done['files']} files written.")

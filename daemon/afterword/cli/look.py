@@ -1,15 +1,18 @@
 """Reading commands: `sources`, `search`, `show`."""
 
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
 from afterword.app.config import Config
 from afterword.cli.finding import find
-from afterword.cli.output import config_option, json_option, say, say_json, table
+from afterword.cli.output import config_option, json_option, note, say, say_json, table
 from afterword.cli.quick import LIMIT, LIMIT_MAX
+from afterword.domain import old_notes
 from afterword.domain.errors import DataError, NotSetUp
 from afterword.domain.items import KIND_BY_WORD
 
@@ -42,8 +45,6 @@ def sources(*, file: Path | None, harness: str | None, as_json: bool, config: Co
     except NotSetUp:
         sums = source_sums(None, survey(where(config, os.environ)))
     if as_json:
-        import msgspec
-
         say_json("sources", {"sources": [msgspec.to_builtins(one) for one in sums]})
         return
     table(
@@ -80,8 +81,6 @@ def _explain(file: Path, harness: str | None, config: Config, *, as_json: bool) 
 def _print_explained(found: "Explained", *, as_json: bool) -> None:
     head = {"harness": found.harness, "file": found.file, "problem": found.problem or None}
     if as_json:
-        import msgspec
-
         records = [msgspec.structs.asdict(record) for record in found.records]
         say_json("sources", {"explained": {**head, "records": records, "sums": dict(found.sums.most_common())}})
         return
@@ -110,12 +109,32 @@ def _told(event: dict[str, Any]) -> str:
     return " ".join([*words, *more])
 
 
+def _say_wrapped(line: str) -> None:
+    """A line of a text, two columns in; on a terminal wrapped to its width."""
+    if not sys.stdout.isatty():
+        say(f"  {line}")
+        return
+    from afterword.cli.output import clean
+    from afterword.cli.view import screen
+
+    for part in screen(None).paragraph(clean(line), [], 2):
+        say(part)
+
+
+_LESSER = ("output", "thinking", "read", "meta")
+
+
 class _Search(click.Command):
     """People look for flags: `--force-with-lease` is a word like others, but not what looks like one of our options."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         import difflib
 
+        before = args[: args.index("--")] if "--" in args else args
+        if "--exact" in before and "--semantic" in before:
+            raise click.UsageError(
+                "--exact and --semantic shut each other out. Leave both away: then both halves answer.", ctx
+            )
         ours = [name for option in self.get_params(ctx) for name in option.opts if name.startswith("--")]
         for word in args:
             if word == "--":
@@ -135,13 +154,16 @@ class _Search(click.Command):
 )
 @click.argument("query", nargs=-1, required=True)
 @click.option("--project", help="Only this project (the name of its folder).")
-@click.option("--harness", help="Only this agent, such as claude-code or codex.")
-@click.option("--since", help="Only from this day or time on (2026-06-10, or RFC 3339).")
+@click.option("--harness", help="Only this agent program, such as claude-code or codex.")
+@click.option("--agent", help="Only sub-agents of this name.")
+@click.option("--since", help="Only from this day or time on (2026-06-10, RFC 3339, yesterday, 7d).")
 @click.option("--until", help="Only before this day or time.")
 @click.option("--kind", type=click.Choice(["article", "diary", "message", *KIND_BY_WORD]), help="Only this kind.")
 @click.option("--role", type=click.Choice(["user", "assistant", "tool", "system"]), help="Only items of this role.")
 @click.option("--machine", help="Only from this machine.")
 @click.option("--session", help="Only in this session (a prefix of its id).")
+@click.option("--page", type=click.IntRange(1), default=1, help="Which page of so many results.")
+@click.option("-i", "--interactive", is_flag=True, help="Choose among the results, read and open them.")
 @click.option("--exact", "mode", flag_value="exact", help="Exact words only.")
 @click.option("--semantic", "mode", flag_value="semantic", help="Only what means the same.")
 @click.option(
@@ -149,32 +171,57 @@ class _Search(click.Command):
 )
 @json_option
 @config_option
-def search(query: tuple[str, ...], *, as_json: bool, config: Config, limit: int, **given: str | None) -> int:
+def search(
+    query: tuple[str, ...], *, as_json: bool, interactive: bool, config: Config, limit: int, **given: Any
+) -> int:
     """Find what was said or done. What holds every word comes first, then what means the same; quotes make a phrase.
 
     Identifiers, flags, paths and phrases are found as they stand, `word*` is the beginning of a word. When nothing
-    holds one or two plain words, beginnings of words and parts of names are looked at (`encoded` in
-    `resolveEncodedPath`). Prompts and replies come first, then commands, edits and tool output. Exit code 3 when
-    nothing is found.
+    holds the words so, beginnings of words and parts of names are looked at (`encoded` in `resolveEncodedPath`), other
+    forms of a word, close spellings, and files of that name; it is said which. Prompts and replies come first, then
+    commands, edits and tool output. Exit code 3 when nothing is found.
 
     \b
     afterword search SSL_ERROR_SYSCALL
     afterword search '"temp directory" race' --project api
     afterword search --force-with-lease
+    afterword search "what did we decide about retries" --since 2w
     afterword search -- --project
     """
+    if interactive and not as_json:
+        from afterword.cli.pick import pick
+
+        return pick(config, " ".join(query), limit=limit, given=given)
     return find(config, query, as_json=as_json, limit=limit, **given)
 
 
 @click.command(short_help="One session whole.")
 @click.argument("session")
 @click.option("--all", "everything", is_flag=True, help="Also tool output, thinking and what was rewound.")
+@click.option("--kind", type=click.Choice(list(KIND_BY_WORD)), help="Only this kind of item.")
+@click.option("--role", type=click.Choice(["user", "assistant", "tool", "system"]), help="Only items of this role.")
+@click.option("-n", "--limit", type=click.IntRange(1), help="At most so many items.")
+@click.option("--page", type=click.IntRange(1), default=1, help="Which page of --limit items.")
 @json_option
 @config_option
-def show(session: str, *, everything: bool, as_json: bool, config: Config) -> None:
+def show(
+    session: str,
+    *,
+    everything: bool,
+    kind: str | None,
+    role: str | None,
+    limit: int | None,
+    page: int,
+    as_json: bool,
+    config: Config,
+) -> None:
     """One session whole: what was asked, said and done.
 
     SESSION is the agent's own id, ours, a section's (s-…), or a unique beginning of one.
+
+    \b
+    afterword show 4f1c2d --kind command
+    afterword show 4f1c2d --limit 20 --page 2
     """
     from afterword.app.reading import reader, zones_of
     from afterword.app.results import session_fields
@@ -184,8 +231,13 @@ def show(session: str, *, everything: bool, as_json: bool, config: Config) -> No
     with reader(config) as ledger:
         found = whole(ledger, session_named(ledger, session))
         zones = zones_of(config, ledger)
+    items = [i for i in found.items if kind in (None, i.kind.word) and role in (None, i.role)]
+    if not (as_json or everything or kind):
+        items = [i for i in items if not (i.abandoned or i.inherited or i.kind.word in _LESSER)]
+    shown = items if limit is None else items[(page - 1) * limit : page * limit]
     if as_json:
-        say_json("show", session_fields(found))
+        narrowed = session_fields(msgspec.structs.replace(found, items=shown))["messages"]
+        say_json("show", session_fields(found) | {"messages": narrowed, "total": len(items)})
         return
     facts = found.session.facts
     say(facts.title or found.session.shown_native)
@@ -197,13 +249,14 @@ def show(session: str, *, everything: bool, as_json: bool, config: Config) -> No
         )
     )
     for key, day in found.sections:
-        say(f"written up in {config.days.name(day)} ({key})")
-    for item in found.items:
-        if not everything and (
-            item.abandoned or item.inherited or item.kind.word in ("output", "thinking", "read", "meta")
-        ):
-            continue
+        # A person's own note is in none of ours.
+        own = found.session.harness == old_notes.NAME
+        say(f"written up as {key}, of {day}" if own else f"written up in {config.days.name(day)} ({key})")
+    for item in shown:
         mark = " (abandoned)" if item.abandoned else " (inherited)" if item.inherited else ""
         status = f" → {item.exit_status}" if item.exit_status is not None else ""
         say(f"\n[{zones.local(item.time_us).strftime('%H:%M')}] {item.kind.word}{mark}{status}")
-        say("\n".join(f"  {line}" for line in (item.text or item.path or "").splitlines()))
+        for line in (item.text or item.path or "").splitlines():
+            _say_wrapped(line)
+    if (more := len(items) - (page - 1) * (limit or 0) - len(shown)) > 0:
+        note(f"{more:,} more; use --page {page + 1}")

@@ -3,23 +3,16 @@
 import contextlib
 import sys
 from pathlib import Path
-from typing import NamedTuple
-from urllib.parse import quote
 
 import click
 
 from afterword.app.config import Config
+from afterword.cli.links import Place, link, uri
 from afterword.cli.output import clean, config_option, json_option, note, say, say_json
+from afterword.cli.view import screen
 from afterword.domain.errors import NothingFound, NotSetUp, UserError
 
 _OPENERS = {"darwin": "open"}
-
-
-class Place(NamedTuple):
-    """A note (relative to the vault) and a block in it."""
-
-    path: str
-    block: str | None
 
 
 @click.command("open", short_help="Open in Obsidian where a result was written up.")
@@ -39,23 +32,12 @@ def open_(result: str, *, only_print: bool, as_json: bool, config: Config) -> No
     address = uri(config.vault.name, place)
     if as_json:
         say_json("open", {"uri": address, "path": place.path, "block": place.block})
-    elif sys.stdout.isatty():
+    elif screen(None).rich:
         sys.stdout.write(link(clean(address)) + "\n")
     else:
         say(address)
     if not (only_print or as_json):
         start(address)
-
-
-def uri(vault: str, place: Place) -> str:
-    """The obsidian:// address of a place: every part percent-encoded, `/` too, the block behind `%23%5E`."""
-    file = place.path.removesuffix(".md") + (f"#^{place.block}" if place.block else "")
-    return f"obsidian://open?vault={quote(vault, safe='')}&file={quote(file, safe='')}"
-
-
-def link(address: str) -> str:
-    """An address that a terminal makes clickable (OSC 8)."""
-    return f"\x1b]8;;{address}\x1b\\{address}\x1b]8;;\x1b\\"
 
 
 def _place(config: Config, vault: Path, result: str) -> Place:

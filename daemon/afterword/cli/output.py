@@ -2,6 +2,7 @@
 
 import functools
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -38,6 +39,19 @@ def _printable(text: str) -> str:
 def say(text: str = "") -> None:
     """A line of result; at once, also where nobody looks at a terminal."""
     sys.stdout.write(clean(text) + "\n")
+    sys.stdout.flush()
+
+
+_COLOURS = {"+": "32", "-": "31", "@": "36"}
+
+
+def say_diff(text: str) -> None:
+    """A unified diff; on a terminal in colours, unless NO_COLOR is set."""
+    shown = clean(text)
+    if sys.stdout.isatty() and not os.environ.get("NO_COLOR"):
+        rows = [(_COLOURS.get(row[:1], ""), row) for row in shown.split("\n")]
+        shown = "\n".join(f"\x1b[{colour}m{row}\x1b[0m" if colour else row for colour, row in rows)
+    sys.stdout.write(shown + "\n")
     sys.stdout.flush()
 
 
@@ -129,6 +143,7 @@ def bar(what: str, unit: str) -> Iterator[Callable[[int, int, str], None]]:
             shown = f"{done / 1e6:,.0f} of {total / 1e6:,.0f} MB" if unit == "bytes" else f"{done:,} of {total:,}"
             speed = progress.tasks[0].speed
             shown += f" at {speed / 1e6:,.1f} MB/s" if unit == "bytes" and speed else ""
+            shown += f" at {speed * 60:,.0f} a minute" if unit == "steps" and speed else ""
             progress.update(task, completed=done, total=max(total, 1), amount=f"{shown} {word}")
 
         yield move

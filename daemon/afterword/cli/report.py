@@ -43,11 +43,10 @@ def report(
     """
     from afterword.app.reading import reader, redactor
     from afterword.app.report import as_json as fields_of
-    from afterword.app.report import gather
+    from afterword.app.report import gather, write
     from afterword.app.report_page import html_page
     from afterword.app.report_text import markdown
     from afterword.domain.clock import clock_from
-    from afterword.app.report import write
 
     kind = kind or ("md" if file and file.endswith(".md") else "html")
     printed = file == "-" or (file is None and kind == "md")

@@ -48,7 +48,8 @@ def init(
 
     VAULT is a new or empty folder (default: ~/Afterword), or a vault of yours: there daily notes go into your own ones,
     all else below one folder, and only what is absent is added to Obsidian's settings. You are shown what will be done
-    first. A second run changes nothing; `afterword uninstall --vault` takes out what was put in.
+    first. A second run changes nothing, unless a newer version brings newer pages: those that you never changed are
+    renewed, others are named. `afterword uninstall --vault` takes out what was put in.
 
     \b
     afterword init ~/Notes/Agents
@@ -61,7 +62,8 @@ def init(
     prefix = prefix if prefix is not None else setup.begun(config.places, where)
     plan = setup.plan(where, zone, prefix=prefix, config_dir=config_dir)
     me = setup.machine(config.places, machine_name(config))
-    if not as_json and not plan.exists:
+    plan = setup.renewed(plan, config.places, me)
+    if not as_json and (plan.steps or not plan.exists):
         _show(plan)
     if not (plan.exists or yes or dry_run):
         if sys.stdin.isatty():
@@ -79,7 +81,9 @@ def init(
             f"{plan.vault} is written by {plan.writer}; this machine takes in and searches. `--take-over` changes that."
         )
     elif plan.exists:
-        used = "nothing was changed" if plan.vault == config.vault else "it is the one in use now"
+        count = sum(step.does in ("make", "add", "renew") for step in plan.steps)
+        done = f"{amount(count, 'file')} {'would be' if dry_run else 'of it'} brought up to date"
+        used = done if count else "nothing was changed" if plan.vault == config.vault else "it is the one in use now"
         say(f"{plan.vault} is a vault already; {used}.")
     elif not dry_run:
         say(f"Made the vault {plan.vault}. Next: afterword up")
@@ -139,9 +143,15 @@ def _show(plan: setup.Plan) -> None:
         return
     for remark in plan.remarks:
         note(f"  {remark}")
-    if plan.prefix:
+    if plan.prefix and not plan.exists:
         note(f"  all else goes below {plan.prefix}/")
-    words = {"make": "new", "add": "gets ours added", "keep": "stays", "leave": "is left alone"}
+    words = {
+        "make": "new",
+        "add": "gets ours added",
+        "renew": "is brought up to date",
+        "keep": "stays",
+        "leave": "is left alone",
+    }
     for step in plan.steps:
         keys = ", ".join("/".join(one.path) for one in step.added)
         why = "; ".join(filter(None, (keys, step.why)))

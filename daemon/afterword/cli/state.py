@@ -68,6 +68,8 @@ def _underway(found: dict[str, Any]) -> str:
     if found["phase"] == "reading":
         said = f"reading, {done / 1e6:,.0f} of {of / 1e6:,.0f} MB"
         said += f" at {rate / 1e6:,.1f} MB/s" if rate else ""
+    elif found["phase"] == "previewing":
+        said = f"looking through what was said, {done:,} of {of:,} files"
     else:
         said = f"indexing what tools said, {done:,} of {of:,} items"
     return said + (f", about {left_s // 60}:{left_s % 60:02d} left" if left_s is not None else "")
@@ -92,7 +94,10 @@ def _spend(found: dict[str, Any]) -> str:
     keyless = "no key in this environment" if found["engine"] == "gemini" and not found["key"] else ""
     problem = found["problem"] or keyless
     paused = f"; paused until {found['paused']['until']}: {found['paused']['reason']}" if found["paused"] else ""
-    return said + (f"; {problem}" if problem else "") + paused
+    past = found["backfill"]
+    waits = f"; the backfill goes on after {past['until']}" if past and past["reason"] else ""
+    going = "; a backfill is under way" if past and not past["reason"] else ""
+    return said + (f"; {problem}" if problem else "") + paused + waits + going
 
 
 def _failing(found: dict[str, Any]) -> str:

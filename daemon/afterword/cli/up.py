@@ -11,11 +11,10 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
-from afterword.app import passes, setup
+from afterword.app import backfill, passes, setup
 from afterword.app.config import Config, load
 from afterword.app.excluded import words as excluded_words
 from afterword.app.program import Program, machine_name, writer
-from afterword.app.spending import estimate
 from afterword.cli.commands import WATCH, imported
 from afterword.cli.output import (
     amount,
@@ -208,11 +207,11 @@ def _welcome(program: Program, summary: dict[str, Any]) -> None:
 
 
 def _tell_engine(program: Program) -> None:
-    past = estimate(program.ledger)
+    past = backfill.estimate(backfill.left(program.ledger))
     say(f"Gemini writes up from today on ({program.config.settings.gemini.model}); the past was written without it.")
     if past.days:
         say(
-            f"To compile {amount(past.days, 'day')} of it with Gemini too, about {past.tokens:,} tokens:"
+            f"To write {amount(past.days, 'day')} of it up with Gemini too, about {past.tokens:,} tokens:"
             f" {command_name()} backfill"
         )
 

@@ -50,6 +50,8 @@ class DayResult(msgspec.Struct, frozen=True):
     created: tuple[ArticleUid, ...] = ()
     updated: tuple[ArticleUid, ...] = ()
     merged: tuple[ArticleUid, ...] = ()
+    why: str = ""
+    """A word for what was wrong, where a model was at fault (`gemini.faults.Why`)."""
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -95,14 +97,15 @@ class Compile:
         days: Sequence[str],
         *,
         again: bool = False,
+        redo: bool = False,
         dry: bool = False,
         choose: Choose | None = None,
         on_progress: Callable[[int, int], None] = lambda _done, _all: None,
         stop: Callable[[], bool] = lambda: False,
     ) -> Outcome:
         """Compile these days, oldest first; unchanged ones only with `again`, and of those what an engine that costs
-        wrote stands. `choose` says for this run who writes. Where a model has not answered yet the run ends; what
-        came so far is kept.
+        wrote stands, unless with `redo`. `choose` says for this run who writes. Where a model has not answered yet
+        the run ends; what came so far is kept.
 
         A day that fails leaves everything as it was and says why; the others go on. Where something was retracted, or
         the embedder is another, all articles are folded anew even if no day is due.
@@ -123,16 +126,17 @@ class Compile:
             now = sections.get(day, ())
             before = built[day][1] if day in built else None
             changed_since = self._changed(day, now, built)
-            if not again and not changed_since:
+            if not (again or redo) and not changed_since:
                 results[day] = DayResult(day, "unchanged")
                 continue
             try:
                 engine = (choose or self._choose)(day, before.engine if before else "")
-                if engine.paid and before is not None and before.engine == engine.name and not changed_since:
+                mine = before if before is not None and before.engine == engine.name and not redo else None
+                if engine.paid and mine is not None and not changed_since:
                     results[day] = DayResult(day, "unchanged")
                     continue
-                record = self._propose(day, now, state.stored, closed, engine, before)
-                record = ruled(record, day, engine, state, before)
+                record = self._propose(day, now, state.stored, closed, engine, mine)
+                record = ruled(record, day, engine, state, mine)
             except Waiting:
                 results[day] = DayResult(day, "waiting", "the model has not answered yet")
                 if not fresh or len(older) >= _SETTLED_AT_ONCE:
@@ -140,7 +144,7 @@ class Compile:
                 break
             except AfterwordError as err:
                 _log.warning("a day could not be compiled, it stays pending", extra={"day": day})
-                results[day] = DayResult(day, "failed", err.message)
+                results[day] = DayResult(day, "failed", err.message, why=getattr(err, "why", ""))
                 continue
             if not fresh or day < last or (day == last and (older or not state.undo(day))):
                 older[day] = record
@@ -212,6 +216,7 @@ class Compile:
         engine: Engine,
         before: BuildRecord | None,
     ) -> BuildRecord:
+        """The build of a day; `before` is what the same engine wrote about it and what stands."""
         edited = section_edits.revs(self._ledger)
         sent = tuple((section.key, self._rev(section.key) + edited.get(section.key, 0)) for section in now)
         record = BuildRecord(sent, self._hash(now), engine.name, "compiled")
@@ -222,7 +227,7 @@ class Compile:
         retracted = tuple(closed.claims()[-_RETRACTED:])
         given = CompileInput(day, tuple(now), self._relations.known(now, stored), retracted)
         standing: list[Proposal] = []
-        if engine.paid and before is not None and (before.engine, before.state) == (engine.name, "compiled"):
+        if engine.paid and before is not None and before.state == "compiled":
             standing, fresh = self._standing(now, sent, before)
             given = msgspec.structs.replace(given, sections=fresh, most=max(0, MAX_PER_DAY - len(standing)))
         kept = self._articles(engine, given, least=MIN_PER_DAY - len(standing))

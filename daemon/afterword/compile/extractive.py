@@ -23,11 +23,13 @@ from afterword.compile.extractive_articles import proposals
 from afterword.compile.fixes import Fix, fixes
 from afterword.compile.heads import affirms, contrasts
 from afterword.compile.matter import overlap, substance
+from afterword.compile.noted import noted
 from afterword.compile.plans import open_steps
 from afterword.compile.rank import alike
 from afterword.compile.sentences import cut, normal, plain
 from afterword.compile.telling import Told, join, tell
 from afterword.compile.weigh import part_of, wanted, weigh
+from afterword.domain import old_notes
 from afterword.domain.articles import CompileInput, Pair, Proposal, Verdict
 from afterword.domain.digest import Digest, DigestInput, Point
 from afterword.domain.items import Kind
@@ -56,6 +58,8 @@ class Extractive:
 
     def digest(self, segment: DigestInput) -> Digest:
         """The write-up of one segment, in the conversation's own sentences."""
+        if segment.harness == old_notes.NAME:
+            return check(noted(segment), segment)
         session = read(segment)
         fixed = fixes(segment.passages, session.language)
         weigh(session, fixed)

@@ -63,6 +63,7 @@ class Flush:
         *,
         settle_us: int | None = None,
         ended: Collection[int] = (),
+        only: Collection[int] | None = None,
         on_progress: Callable[[int, int], None] = lambda _done, _all: None,
         stop: Callable[[], bool] = lambda: False,
     ) -> int:
@@ -70,7 +71,7 @@ class Flush:
 
         A segment is due when something follows it in its session, or when the session has been quiet for `settle`
         (always, when settle is 0), or when it is among `ended` (session rows). Sessions with nothing new since the
-        last look are passed over. `settle_us` is for this run alone.
+        last look are passed over. `settle_us` is for this run alone; with `only`, so are these sessions.
 
         Returns:
             How many sections were made or changed.
@@ -86,6 +87,7 @@ class Flush:
             found
             for found in dirty
             if found.row not in self._waiting
+            and (only is None or found.row in only)
             and self._failed.get(found.row, 0) <= now_us
             and (settled(found) or self._due_us(found) <= now_us)
         ]
@@ -111,6 +113,33 @@ class Flush:
             self._looked_at[session.row] = (session.dirty, now_us)
         on_progress(len(todo), len(todo))
         return made
+
+    def rewrite(self, key: SegmentKey, engine: Engine) -> bool:
+        """Write one segment up once more, by another engine; whether its section says something new.
+
+        A segment that is there no more, or that this engine wrote up as it is now, is left as it is.
+
+        Raises:
+            Waiting: a model was asked and has not answered yet.
+            AfterwordError: it could not be written up; what stood stands.
+        """
+        held = segments.section(self._ledger, key)
+        if held is None or held[1].withdrawn_by:
+            return False
+        session = sessions.load(self._ledger, "WHERE s.id = ?", (held[1].session,))[0]
+        entries = segments.owned(self._ledger, session.row)
+        by_id = {entry.member.item: entry for entry in entries}
+        cuts = cut([entry.member for entry in entries], self._gap_us, self._zones.day)
+        segment = next((segment for segment in cuts if segment.key == key and segment.written), None)
+        if segment is None:
+            return False
+        reported = _within(segment, segments.reports(self._ledger, session))
+        members = [by_id[member.item] for member in segment.members]
+        record = self._digest(session, segment, members, reported, engine)
+        if record is None:
+            return False
+        with self._ledger.transaction():
+            return self._store(session, segment, record, [*members, *reported])
 
     def answered(self) -> None:
         """A model answered: the sessions that wait for one are due again."""
@@ -185,12 +214,19 @@ class Flush:
         return made
 
     def _digest(
-        self, session: sessions.Session, segment: Segment, entries: list[Entry], reported: list[Entry]
+        self,
+        session: sessions.Session,
+        segment: Segment,
+        entries: list[Entry],
+        reported: list[Entry],
+        engine: Engine | None = None,
     ) -> DigestRecord | None:
-        """The write-up of a segment; None when it stands already for exactly these items."""
+        """The write-up of a segment; None when it stands already for exactly these items, by `engine` where one is
+        named."""
         made_of = _made_of(entries, reported)
-        old = registers.get(self._ledger, RecordKind.DIGEST, segment.key)
-        if old and old.read(DigestRecord).made_of == made_of:
+        found = registers.get(self._ledger, RecordKind.DIGEST, segment.key)
+        old = found.read(DigestRecord) if found else None
+        if old and old.made_of == made_of and (engine is None or old.engine == engine.name):
             return None
         live = [entry for entry in entries if not entry.member.abandoned]
         source = DigestInput(
@@ -202,8 +238,7 @@ class Flush:
             passages=tuple(map(self._passage, live)),
             reports=tuple(map(self._passage, reported)),
         )
-        before = old.read(DigestRecord).engine if old else ""
-        engine = self._choose(self._zones.day(segment.start_us), before)
+        engine = engine or self._choose(self._zones.day(segment.start_us), old.engine if old else "")
         return DigestRecord(session.id, made_of, engine.name, check(engine.digest(source), source))
 
     def _store(self, session: sessions.Session, segment: Segment, record: DigestRecord, entries: list[Entry]) -> bool:

@@ -30,6 +30,13 @@ _H = re.compile(rb"(#{1,2})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*")
 _KEY = re.compile(rb"([A-Za-z_][\w -]*?)[ \t]*:(?:[ \t].*)?")
 _QUOTED = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _LINK = re.compile(r"\[\[[^\]|#]*")
+_REVISION = re.compile(r"(\[\[#\^s-[0-9a-f]{12})-r\d+")
+_LINKED: Final = {
+    "sources": re.compile(r"\[\[[^\]|#]*#\^s-[0-9a-f]{12}(?:-r\d+)?\]\]"),
+    "connects": re.compile(r"\[\[(?:[^\]|#]*/)?(?:concepts|connections)/[^\]|#]*\]\]"),
+}
+"""Values that are links of ours alone, and what such a link looks like, also an older one: a note that is saved from
+an older copy must not keep links to what has moved since."""
 
 
 class Wanted(msgspec.Struct, frozen=True):
@@ -107,10 +114,24 @@ def comparable(value: object) -> str | list[str]:
 def mark(text: str) -> str:
     """The mark of a part: its text without link targets, line ends and white space at line ends.
 
-    Obsidian rewrites the targets of links when a note is renamed; that is no edit.
+    Obsidian rewrites the targets of links when a note is renamed; that is no edit. Nor is the revision of a section
+    that is linked to.
     """
+    return _hash(_REVISION.sub(r"\1", _without_targets(text)))
+
+
+def same_part(text: str, its_mark: str | None) -> bool:
+    """Whether a part is the one with this mark. Marks of earlier versions counted the revisions in links."""
+    return its_mark is not None and its_mark in (mark(text), _hash(_without_targets(text)))
+
+
+def _without_targets(text: str) -> str:
     plain = "\n".join(line.rstrip() for line in text.replace("\r\n", "\n").split("\n")).strip()
-    return hashlib.blake2b(_LINK.sub("[[", plain).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+    return _LINK.sub("[[", plain)
+
+
+def _hash(text: str) -> str:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
 
 
 def text_of(note: bytes, part: Part) -> str:
@@ -198,7 +219,7 @@ def only_ours(note: bytes, values: Mapping[str, object] | None, written: Written
         and all(comparable(value) == written.fields.get(str(key)) for key, value in values.items())
         and b"#" not in _QUOTED.sub(b"", note[start:end])
         and len({part.name for part in where.parts}) == len(where.parts)
-        and all(mark(text_of(note, part)) == written.parts.get(part.name) for part in where.parts)
+        and all(same_part(text_of(note, part), written.parts.get(part.name)) for part in where.parts)
     )
 
 
@@ -233,10 +254,15 @@ def _spliced_fields(
     added: list[bytes] = []
     for key, value in front:
         want = comparable(value)
-        line = emit([(key, value)]).split("\n")[1].encode() + where.newline
+        line = _line(key, value, where)
         if key in where.keys:
             now = comparable(values.get(key))
-            if now == want:
+            if key in _LINKED and isinstance(want, list) and isinstance(now, list):
+                both = [*want, *(item for item in now if item not in want and not _LINKED[key].fullmatch(item))]
+                if now != both:
+                    changes.append((*where.keys[key], _line(key, both, where)))
+                fields[key] = want
+            elif now == want:
                 fields[key] = want
             elif key in last.fields and now == last.fields[key]:
                 changes.append((*where.keys[key], line))
@@ -252,6 +278,10 @@ def _spliced_fields(
             changes.append((*where.keys[key], b""))
             del fields[key]
     return fields
+
+
+def _line(key: str, value: Value, where: Layout) -> bytes:
+    return emit([(key, value)]).split("\n")[1].encode() + where.newline
 
 
 _COME_LATER: Final = ("retract_reason", "retracted_on", "replaced_by")
@@ -290,14 +320,14 @@ def _spliced_parts(
             ):
                 changes.append((part.start, part.end, new))
             marks[name] = mark(text)
-        elif last.parts.get(name) == mark(text_of(note, part)):
+        elif same_part(text_of(note, part), last.parts.get(name)):
             changes.append((part.start, part.end, new))
             marks[name] = mark(text)
         else:
             edited.append(name)
     for name in [name for name in last.parts if name not in wanted.parts]:
         part = ours.get(name)
-        if part and last.parts[name] == mark(text_of(note, part)):
+        if part and same_part(text_of(note, part), last.parts[name]):
             changes.append((part.start, min(len(note), part.end + len(where.newline)), b""))
         marks.pop(name)
     if added:
@@ -306,4 +336,4 @@ def _spliced_parts(
 
 
 def _targets(text: str) -> list[str]:
-    return re.findall(r"\[\[([^\]|#]*)", text)
+    return re.findall(r"\[\[([^\]|]*)", text)

@@ -6,13 +6,13 @@ leaves a word of ours rather than take one of theirs.
 
 import datetime as dt
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
 from typing import Final, TypeAlias
 
 import msgspec
 
-from afterword.domain.frontmatter import Word, emit
+from afterword.domain.frontmatter import Value, Word, coerced, emit
 from afterword.domain.ids import SegmentKey
 from afterword.domain.sections import ref
 
@@ -20,6 +20,7 @@ HEADING: Final = "## Sessions"
 CAP_BYTES: Final = 256 * 1024
 """The size over which a note's next section is shortened."""
 
+_NO_TYPES: Final[Mapping[str, str]] = {}
 _BOM = b"\xef\xbb\xbf"
 _NAME = rb"(s-[0-9a-f]{12})(?:-r([1-9][0-9]{0,8}))?"
 _MARK = re.compile(rb" {0,3}(%%[ \t]*(/?)afterword[ \t]+" + _NAME + rb"((?:[ \t]+[a-z0-9-]+)*)[ \t]*%%)")
@@ -90,20 +91,26 @@ class Written(msgspec.Struct, frozen=True):
 Remains: TypeAlias = NotWritten | HalfWritten | Written
 
 
-def new_note(day: str) -> str:
-    """The head of a daily note that we create; `day` is `YYYY-MM-DD`."""
-    head = emit([("type", Word("daily")), ("date", dt.date.fromisoformat(day)), ("tags", [Word("memory/daily")])])
+def new_note(day: str, types: Mapping[str, str] = _NO_TYPES) -> str:
+    """The head of a daily note that we create; `day` is `YYYY-MM-DD`.
+
+    `types` are the types that the vault gives to properties, where they are known.
+    """
+    values: tuple[tuple[str, Value], ...] = (
+        ("type", Word("daily")), ("date", dt.date.fromisoformat(day)), ("tags", [Word("memory/daily")]),
+    )  # fmt: skip
+    head = emit((key, coerced(value, types.get(key, ""))) for key, value in values)
     return f"{head}# Daily Log: {day}\n\n{HEADING}\n"
 
 
-def append_text(existing: bytes | None, block: str, day: str) -> bytes:
+def append_text(existing: bytes | None, block: str, day: str, types: Mapping[str, str] = _NO_TYPES) -> bytes:
     """The bytes to append to a note so that `block` (a section, or a lone marker line) stands well at its end.
 
     A note that is missing or empty gets its head first. A missing final newline, a code block left open and a last
     heading (of the first two levels) other than `## Sessions` are seen to; a CRLF note gets CRLF.
     """
     if existing is None or existing in {b"", _BOM}:
-        return f"{new_note(day)}\n{block}".encode()
+        return f"{new_note(day, types)}\n{block}".encode()
     newline = b"\r\n" if existing.count(b"\r\n") * 2 > existing.count(b"\n") else b"\n"
     before: list[bytes] = []
     if not existing.endswith(b"\n"):

@@ -42,6 +42,10 @@ _TOKENS: Final[dict[str, tuple[str, str, Callable[[dt.date], str]]]] = {
 }
 
 
+_SPOKEN: Final = dict.fromkeys(("MMMM", "MMM", "dddd", "ddd"), r"[^/0-9]+[0-9]{0,2}") | {"Do": r"[0-9]{1,2}[^/0-9 ]*"}
+"""The tokens whose text depends on a language, and how it may look in any."""
+
+
 class DayNames:
     """Names of daily notes in `folder` (relative to the vault; empty is the vault itself)."""
 
@@ -53,7 +57,7 @@ class DayNames:
         self.form = form
         self._two = False
         self._write: list[str | Callable[[dt.date], str]] = []
-        shape, found = "", set[str]()
+        shape, wide, found = "", "", set[str]()
         for literal, token, odd, sign in _TOKEN.findall(form):
             if odd:
                 raise UserError(
@@ -63,17 +67,22 @@ class DayNames:
                 part, pattern, text = _TOKENS[token]
                 self._write.append(text)
                 shape += f"(?P<{part}>{pattern})" if part and part not in found else f"(?:{pattern})"
+                wide += _SPOKEN.get(token, f"(?:{pattern})")
                 if part == "year" and part not in found:
                     self._two = token == "YY"  # noqa: S105  # of a date
                 found.add(part)
             else:
                 self._write.append(literal + sign)
                 shape += re.escape(literal + sign)
+                wide += re.escape(literal + sign)
         if not ({"year", "month", "day"} <= found or {"year", "yearday"} <= found):
             raise UserError(f"the date format {form!r} names no day", "it needs a year, a month and a day")
         self.deep: Final = "/" in self._stem(dt.date(2026, 6, 10))
         """Whether notes lie in folders below the folder."""
+        self.spoken: Final = any(token in _SPOKEN for _, token, _, _ in _TOKEN.findall(form))
+        """Whether the names hold words, which Obsidian writes in its own language: here they are English."""
         self._shape = re.compile(shape)
+        self._wide = re.compile(wide)
 
     def name(self, day: str) -> str:
         """The path of a day's note in the vault; `day` is `YYYY-MM-DD`."""
@@ -96,6 +105,12 @@ class DayNames:
         except (ValueError, OverflowError):
             return None
         return day.isoformat() if self.name(day.isoformat()) == name else None
+
+    def alike(self, name: str) -> bool:
+        """Whether a path could be that of a day's note if its words were of any language."""
+        prefix = f"{self.folder}/" if self.folder else ""
+        stem = name.removeprefix(prefix).removesuffix(".md")
+        return name.startswith(prefix) and name.endswith(".md") and self._wide.fullmatch(stem) is not None
 
     def _stem(self, day: dt.date) -> str:
         return "".join(part if isinstance(part, str) else part(day) for part in self._write)

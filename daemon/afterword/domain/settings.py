@@ -86,6 +86,9 @@ class Capture(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How many processes read a large history the first time; 0 is one for each core, 1 none beside the program."""
     jobs_from: str = "32M"
     """What is smaller than this is read by the program alone, before other processes have started."""
+    preview_from: str = "256M"
+    """From so much on that nobody has read yet, what people and agents said is looked through before all of it is
+    read, so that it is found early."""
     document_max: str = "256M"
     """A document (a transcript that is one file rewritten whole) over this is named and not read."""
     exclude_projects: tuple[str, ...] = ()
@@ -119,10 +122,35 @@ class Redact(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Index(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """[index]"""
 
-    embedder: Annotated[str, msgspec.Meta(pattern="^(local|off)$")] = "local"
-    """local (in this process, no key, no download), or off: exact search only."""
+    embedder: Annotated[str, msgspec.Meta(pattern="^(local|gemini|off)$")] = "local"
+    """local (in this process, no key, no download), gemini (sends redacted texts over the network), or off: exact
+    search only. Another one makes a new index beside the old one."""
+    gemini_model: str = "gemini-embedding-001"
+    """With `gemini`: the embedding model."""
+    gemini_dim: Annotated[int, msgspec.Meta(ge=64, le=3072)] = 768
+    """With `gemini`: how many numbers a vector has."""
+    gemini_batch: Annotated[int, msgspec.Meta(ge=1, le=250)] = 100
+    """With `gemini`: how many texts go into one request."""
     max_chunks: Annotated[int, msgspec.Meta(ge=0)] = 20_000
     """How many stretches of conversation are found by meaning, the newest first; notes always are."""
+
+
+class Chroma(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """[chroma]"""
+
+    url: str = ""
+    """A Chroma server, https://host:8000, for who has one; empty keeps it in the state folder."""
+    token_file: str = ""
+    """A file with the server's token alone, readable by its owner alone. The variable AFTERWORD_CHROMA_TOKEN comes
+    first."""
+    token_header: Annotated[str, msgspec.Meta(pattern="^(authorization|x-chroma-token)$")] = "authorization"  # noqa: S105
+    """How the token is sent: authorization (as a bearer token), or x-chroma-token."""
+    ca_file: str = ""
+    """The certificate of the authority that the server's is signed by, where the system does not know it."""
+    tenant: str = "default_tenant"
+    """The tenant on the server."""
+    database: str = "default_database"
+    """The database of the tenant; it must be there."""
 
 
 class Compile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -190,6 +218,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     compile: Compile = Compile()
     redact: Redact = Redact()
     index: Index = Index()
+    chroma: Chroma = Chroma()
     gemini: Gemini = Gemini()
     door: Door = Door()
     log: Log = Log()

@@ -31,17 +31,19 @@ from afterword.index.documents import (
     load_session,
     sessions_by_age,
 )
-from afterword.index.embedder import Embedder, Matrix
+from afterword.index.embedder import Embedder
+from afterword.index.gathering import Gathering
 from afterword.index.keeper import Entry
 from afterword.index.manifest import Build, Listed, Manifest
 from afterword.index.opening import Store
+from afterword.index.place import Place
+from afterword.index.room import give_back
 from afterword.index.standing import DocumentKind, collection_name
 from afterword.store.ledger.ledger import Ledger
 
 _log = logging.getLogger(__name__)
 
-_EMBED_AT_ONCE = 8
-"""A question that comes meanwhile waits for so many."""
+_IDLE_S = 60.0
 _APPLY_AT = 256
 """Chunks after which what is ready goes to Chroma: one-row writes are thirty times slower than batches."""
 
@@ -71,11 +73,24 @@ class _Task(msgspec.Struct, frozen=True):
 
 
 class _Ready(msgspec.Struct):
-    """Documents whose vectors are all there, and what goes out, not yet in Chroma."""
+    """Documents whose vectors are all there, and what goes out, not yet in Chroma. `strays` are ids in Chroma that the
+    manifest does not know."""
 
     documents: list[tuple[Document, list[Chunk]]] = []
     gone: list[Listed] = []
+    strays: set[str] = set()
     chunks: int = 0
+
+    def __bool__(self) -> bool:
+        return bool(self.documents or self.gone or self.strays)
+
+
+class _Written(msgspec.Struct, frozen=True):
+    """What is on its way into Chroma, and then into the manifest."""
+
+    ready: _Ready
+    added: int
+    removed: int
 
 
 class Index:
@@ -91,6 +106,8 @@ class Index:
         max_chunks: int,
         redact: Callable[[str], str],
         articles: ArticleSource | None = None,
+        place: Place | None = None,
+        idle_s: float = _IDLE_S,
     ) -> None:
         self._redact = redact
         self._ledger = ledger
@@ -100,17 +117,31 @@ class Index:
         self._name = collection_name(embedder.signature)
         self._folder = folder
         self._lock_fd = lock_fd
-        self._manifest: Manifest = manifest.open_writer(folder, ledger.origin[0])
-        self._opened = manifest.identity(folder)
-        self._store = Store(folder, lock_fd, self._manifest)
+        self._place = place
         self._wake: Callable[[], None] | None = None
-        self._tasks: deque[_Task] | None = None
+        self._idle_s = idle_s
+        self._used_s = 0.0
+        """When Chroma was needed last."""
         self._heads = ""
+        self._counts = {"documents": 0, "embedded": 0, "added": 0, "removed": 0, "of": 0}
+        self._begin()
+
+    def _begin(self) -> None:
+        """Open the list."""
+        self._manifest: Manifest = manifest.open_writer(self._folder, self._ledger.origin[0])
+        self._opened = manifest.identity(self._folder)
+        self._store = Store(self._folder, self._lock_fd, self._manifest, self._place)
+        self._clear()
+
+    def _clear(self) -> None:
+        """Begin a pass from its start: what was ready is found again, its vectors are kept."""
+        self._tasks: deque[_Task] | None = None
+        self._gathering = Gathering(self._manifest, self._embedder)
+        self._ready = _Ready([], [], set(), 0)
+        self._writing: _Written | None = None
         self._taken: int | None = None
         self._again = False
         self._changed = False
-        self._ready = _Ready()
-        self._counts = {"documents": 0, "embedded": 0, "added": 0, "removed": 0, "of": 0}
 
     def step(self, budget_s: float = 0.25, wake: Callable[[], None] | None = None) -> bool:
         """Work for about so long; whether to call it again at once. Costs a few queries when there is nothing to do.
@@ -135,11 +166,7 @@ class Index:
         with contextlib.suppress(sqlite3.DatabaseError):
             self._store.close()
         self._manifest.close()
-        self._manifest = manifest.open_writer(self._folder, self._ledger.origin[0])
-        self._opened = manifest.identity(self._folder)
-        self._store = Store(self._folder, self._lock_fd, self._manifest)
-        self._tasks = None
-        self._ready = _Ready()
+        self._begin()
 
     def _step(self, budget_s: float, wake: Callable[[], None] | None) -> bool:
         self._wake = wake
@@ -150,20 +177,29 @@ class Index:
         build = self._build()
         tasks = self._tasks
         assert tasks is not None
-        while tasks:
-            if not self._take(build, tasks[0], end):
-                return self._prepared()
-            tasks.popleft()
-            self._counts["documents"] += 1
+        while tasks or self._gathering:
+            if tasks and not self._gathering.due(last=False):
+                self._cut(build, tasks.popleft())
+                self._counts["documents"] += 1
+            if self._gathering.due(last=not tasks):
+                way, count = self._gathering.embed(self._wake, end)
+                self._counts["embedded"] += count
+                if way == "late":
+                    return True
+                if way == "waiting":
+                    self._open(build)  # what is embedded will be written: both are loaded at the same time
+                    return False
+                taken = self._gathering.take()
+                self._ready.documents += taken
+                self._ready.chunks += sum(len(chunks) for _, chunks in taken)
             if self._ready.chunks >= _APPLY_AT and not self._apply(build):
                 return False
-            if time.monotonic() >= end and tasks:
+            if time.monotonic() >= end and (tasks or self._gathering):
                 return True
         if not self._apply(build):
             return False
-        self._tasks = None
         if self._again:
-            self._again = False
+            self._clear()
             return True
         self._finish(build)
         return False
@@ -179,10 +215,10 @@ class Index:
         self._counts = dict.fromkeys(self._counts, 0)
         self._wake = None
         if thorough:
+            self._let_go()
+            self._clear()
             self._open(self._build())
-            self._reconcile(self._build())
             self._manifest.look_again(self._build())
-            self._tasks = None
         more = True
         while more and not stop():
             more = self.step(0.5)
@@ -198,17 +234,29 @@ class Index:
         )
 
     def rebuild(self) -> None:
-        """Begin again from nothing; known vectors are used again. No byte of deleted texts is left in Chroma."""
+        """Begin again from nothing; known vectors are used again. No byte of deleted texts is left in Chroma.
+
+        Raises:
+            StoreFailed: the server it is on does not answer.
+        """
         for name in self._manifest.builds():
             self._manifest.drop(name)
         self._store.remove()
-        self._tasks = None
-        self._ready = _Ready()
+        self._clear()
 
     def close(self) -> None:
         """Close what is open. What was ready but not written is done again next time."""
-        self._store.close()
+        with contextlib.suppress(keeper.StoreFailed, sqlite3.DatabaseError):
+            self._let_go()
         self._manifest.close()
+
+    def _let_go(self) -> None:
+        """Close Chroma, once what is on its way is there and listed."""
+        try:
+            if self._store.settle() and self._writing:
+                self._note(self._build())
+        finally:
+            self._store.close()
 
     # What is to be done.
 
@@ -224,7 +272,7 @@ class Index:
             self._again = False
             build = self._build()
         self._heads = heads(self._ledger)
-        self._ready = _Ready([], [], 0)
+        self._ready = _Ready([], [], self._ready.strays, 0)
         tasks = self._changed_documents(build, "article", self._articles.prints())
         if self._heads != build.heads:
             tasks += self._changed_documents(build, "diary", diary_prints(self._ledger))
@@ -249,40 +297,21 @@ class Index:
 
     # Doing it.
 
-    def _prepared(self) -> bool:
-        """Whether vectors are made at once."""
-        return self._wake is None or self._embedder.ready(self._wake)
-
-    def _take(self, build: Build, task: _Task, end: float) -> bool:
-        """Cut a document and embed what is new in it; False when the time is up before all of it is embedded, or what
-        makes vectors is not loaded yet."""
+    def _cut(self, build: Build, task: _Task) -> None:
+        """Cut a document if it is another one than is listed."""
         listed = self._manifest.listed_one(build, task.kind, task.ref)
         room = task.kind != "message" or self._taken is None or self._taken < self._max_chunks
         document = self._load(task) if room else None
         if document is None:
             if listed:
                 self._ready.gone.append(listed)
-            return True
+            return
         if listed and listed.print == document.print and listed.time_us == document.time_us:
             self._count(task, listed.chunks)
-            return True
+            return
         chunks = cut(document, self._redact)
-        known = self._manifest.known(self._embedder.signature, [chunk.hash for chunk in chunks])
-        missing = list({chunk.hash: chunk for chunk in chunks if chunk.hash not in known}.values())
-        if missing and not self._prepared():
-            self._open(build)  # what is embedded will be written: both are loaded at the same time
-            return False
-        while missing:
-            batch, missing = missing[:_EMBED_AT_ONCE], missing[_EMBED_AT_ONCE:]
-            matrix = self._embedder.embed([chunk.text for chunk in batch])
-            self._manifest.add_vectors(self._embedder.signature, [chunk.hash for chunk in batch], matrix)
-            self._counts["embedded"] += len(batch)
-            if missing and time.monotonic() >= end:
-                return False
-        self._ready.documents.append((document, chunks))
-        self._ready.chunks += len(chunks)
+        self._gathering.add(document, chunks)
         self._count(task, len(chunks))
-        return True
 
     def _count(self, task: _Task, chunks: int) -> None:
         """In a pass over all sessions: how much room the newer ones took."""
@@ -299,10 +328,18 @@ class Index:
                 return load_session(self._ledger, task.ref)
 
     def _apply(self, build: Build) -> bool:
-        """Bring what is ready into Chroma, then into the manifest; False while Chroma is being opened."""
-        ready = self._ready
-        if not ready.documents and not ready.gone:
+        """Bring what is ready into Chroma, then into the manifest; False while another thread opens it or writes."""
+        try:
+            if not self._store.ended():
+                return False
+        except keeper.StoreFailed:
+            self._clear()
+            raise
+        if self._writing:
+            self._note(build)
+        if not self._ready:
             return True
+        ready = self._ready
         before = {
             its_id
             for ref in [(d.kind, d.ref) for d, _ in ready.documents] + [(g.kind, g.ref) for g in ready.gone]
@@ -310,46 +347,54 @@ class Index:
         }
         after = {chunk.id: (document, chunk) for document, chunks in ready.documents for chunk in chunks}
         new = [pair for its_id, pair in after.items() if its_id not in before]
-        gone = sorted(before - after.keys())
+        gone = sorted((before | ready.strays) - after.keys())
         if (new or gone) and self._store.keeper is None:
             # Once it is open, what the manifest lists may be less.
             return self._open(build) and self._apply(build)
-        self._ready = _Ready([], [], 0)
+        self._ready = _Ready([], [], set(), 0)
+        self._writing = _Written(ready, len(new), len(gone))
         if new or gone:
-            vectors = self._manifest.vectors(self._embedder.signature, [chunk.hash for _, chunk in new])
-            matrix = np.zeros((len(new), self._embedder.dim), np.float32)
-            for row, (_, chunk) in enumerate(new):
-                matrix[row] = vectors[chunk.hash]
-            self._write(gone, [_entry(document, chunk) for document, chunk in new], matrix)
-        self._manifest.store(build, ready.documents, ready.gone)
-        self._changed = True
-        self._counts["added"] += len(new)
-        self._counts["removed"] += len(gone)
-        return True
+            self._write(gone, new)
+        return self._apply(build)
 
-    def _write(self, gone: list[str], entries: list[Entry], matrix: Matrix) -> None:
-        assert self._store.keeper is not None
-        try:
-            self._store.keeper.replace(self._name, self._embedder.signature, gone, entries, matrix)
-        except keeper.StoreFailed:
-            self._tasks = None
-            self._store.failed()
-            raise
+    def _write(self, gone: list[str], new: list[tuple[Document, Chunk]]) -> None:
+        """Begin to bring it into Chroma."""
+        vectors = self._manifest.vectors(self._embedder.signature, [chunk.hash for _, chunk in new])
+        matrix = np.zeros((len(new), self._embedder.dim), np.float32)
+        for row, (_, chunk) in enumerate(new):
+            matrix[row] = vectors[chunk.hash]
+        entries = [_entry(document, chunk) for document, chunk in new]
+        name, embedder = self._name, self._embedder.signature
+        self._store.begin(lambda held: held.replace(name, embedder, gone, entries, matrix), self._wake)
+
+    def _note(self, build: Build) -> None:
+        """List what is in Chroma by now."""
+        written, self._writing = self._writing, None
+        assert written is not None
+        self._manifest.store(build, written.ready.documents, written.ready.gone)
+        self._changed = True
+        self._counts["added"] += written.added
+        self._counts["removed"] += written.removed
 
     def _finish(self, build: Build) -> None:
-        if self._heads == build.heads and build.complete and not self._changed:
-            return
-        if not self._trim(build):
-            return
-        self._manifest.finish(build, self._heads)
-        self._changed = False
-        for name in self._manifest.builds():
-            if name != self._name:
-                self._manifest.drop(name)
-        if self._store.keeper:
-            for name in self._store.keeper.names():
+        """End a pass, or come again while another thread is at work for it."""
+        if self._heads != build.heads or not build.complete or self._changed:
+            if not self._trim(build):
+                return
+            self._manifest.finish(build, self._heads)
+            for name in self._manifest.builds():
                 if name != self._name:
-                    self._store.keeper.drop(name)
+                    self._manifest.drop(name)
+            self._store.sweep_folder()
+            if self._store.keeper:
+                name = self._name
+                self._store.begin(lambda held: held.only(name), self._wake)
+            self._used_s = time.monotonic()
+            give_back()
+        elif self._store.keeper and time.monotonic() - self._used_s > self._idle_s:
+            # Chroma takes as much memory as all the rest, and is open again in two seconds when there is something.
+            self._store.close()
+        self._clear()
 
     def _trim(self, build: Build) -> bool:
         """Take the oldest sessions out that newer ones leave no room for; False while Chroma is being opened."""
@@ -363,25 +408,20 @@ class Index:
         return self._apply(build)
 
     def _open(self, build: Build) -> bool:
-        """Have Chroma open, and its ids the manifest's; False while another thread opens it."""
+        """Have Chroma open, and its ids compared with the manifest's; False while another thread opens it."""
         if self._store.keeper is not None:
             return True
-        if self._store.open(self._wake) is None:
+        there = self._store.open(self._name, self._embedder.signature, self._wake)
+        if there is None:
             return False
-        # What the manifest turns out to lack is done in another pass, right after this one.
-        self._again = self._reconcile(build)
-        return True
-
-    def _reconcile(self, build: Build) -> bool:
-        """Make the ids in Chroma the manifest's; whether the manifest listed some that are not there."""
-        assert self._store.keeper is not None
-        there, listed = self._store.keeper.ids(self._name, self._embedder.signature), self._manifest.chunk_ids(build)
+        listed = self._manifest.chunk_ids(build)
         if there != listed:
             _log.info("the vector store and its list are made equal", extra={"ids": len(there ^ listed)})
-            too_much = sorted(there - listed)
-            self._store.keeper.replace(self._name, self._embedder.signature, too_much, [], np.zeros((0, 0), np.float32))
             self._manifest.unlist(build, sorted(listed - there))
-        return bool(listed - there)
+        self._ready.strays = set(there - listed)
+        # What the manifest turned out to lack is done in another pass, right after this one.
+        self._again = bool(listed - there)
+        return True
 
 
 def _entry(document: Document, chunk: Chunk) -> Entry:
@@ -408,6 +448,7 @@ def open_index(
     max_chunks: int,
     redact: Callable[[str], str],
     articles: ArticleSource | None = None,
+    place: Place | None = None,
 ) -> Iterator[Index]:
     """The index with its lock held.
 
@@ -415,7 +456,9 @@ def open_index(
         Busy: another process has it open.
     """
     with keeper.lock(folder) as lock_fd:
-        index = Index(folder, ledger, embedder, lock_fd, max_chunks=max_chunks, redact=redact, articles=articles)
+        index = Index(
+            folder, ledger, embedder, lock_fd, max_chunks=max_chunks, redact=redact, articles=articles, place=place
+        )
         try:
             yield index
         finally:

@@ -28,11 +28,28 @@ class Embedder(Protocol):
     def dim(self) -> int:
         """How many numbers a vector has."""
 
-    def embed(self, texts: Sequence[str]) -> Matrix:
-        """One row of length 1 for each text, in order."""
+    @property
+    def at_once(self) -> int:
+        """How many texts are embedded in one go."""
 
-    def ready(self, wake: Callable[[], None]) -> bool:
-        """Whether `embed` answers at once. If not, another thread makes it so, and calls `wake` when that is over."""
+    @property
+    def gathers(self) -> bool:
+        """Whether texts of several documents go together until there are `at_once`."""
+
+    @property
+    def floors(self) -> tuple[float, float]:
+        """Between which two the floor lies below which nothing is near enough: where most background questions (see
+        `background`) stay below it."""
+
+    def embed(self, texts: Sequence[str]) -> Matrix:
+        """One row of length 1 for each text, in order; waits for it."""
+
+    def begin(self, texts: Sequence[str], wake: Callable[[], None]) -> Matrix | None:
+        """The same without waiting: None while another thread loads or asks what it takes, which calls `wake` when it
+        is time to ask again with the same texts."""
+
+    def question(self, text: str) -> Matrix:
+        """The vector of what somebody asks."""
 
 
 class LocalEmbedder:
@@ -42,6 +59,11 @@ class LocalEmbedder:
 
     signature = SIGNATURES["local"]
     dim = 512
+    at_once = 8
+    """A question that comes meanwhile waits for so many."""
+    gathers = False
+    floors = (0.16, 0.26)
+    """Most background questions stay below these (`bench.retrieval`)."""
 
     def __init__(self, threads: int = 1) -> None:
         self._threads = threads
@@ -60,7 +82,15 @@ class LocalEmbedder:
         found /= np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9)
         return found
 
+    def begin(self, texts: Sequence[str], wake: Callable[[], None]) -> Matrix | None:
+        return self.embed(texts) if self.ready(wake) else None
+
+    def question(self, text: str) -> Matrix:
+        row: Matrix = self.embed([text])[0]
+        return row
+
     def ready(self, wake: Callable[[], None]) -> bool:
+        """Whether `embed` answers at once. If not, another thread makes it so, and calls `wake` when that is over."""
         if self._model is None and self._loading is None:
             self._loading = threading.Thread(target=self._load_beside, args=(wake,), daemon=True)
             self._loading.start()
@@ -95,7 +125,3 @@ def _given(text: str) -> str:
     """A text as the model gets it: composed as it knows it, without what its tokenizer trips over, bounded."""
     text = text[: 2 * CHARS_MAX].encode("utf-8", "replace").decode().replace("\0", " ")
     return unicodedata.normalize("NFKC", text)[:CHARS_MAX].strip() or "."
-
-
-EMBEDDERS: dict[str, type[LocalEmbedder]] = {"local": LocalEmbedder}
-"""Setting → what makes the vectors. Imported when used."""

@@ -10,13 +10,18 @@ from typing import Literal, Protocol, TypeAlias
 
 import msgspec
 
+from afterword.domain.errors import AfterwordError
 from afterword.domain.items import KIND_BY_WORD, PROSE_KINDS, ROLE_OF, Kind
 from afterword.index import search as exact
+from afterword.index.loosening import How
+from afterword.index.narrowing import Filters
 from afterword.index.query import Term, parse
-from afterword.index.search import Filters, Hit
+from afterword.index.search import Hit
+from afterword.index.signals import DEFAULT
 from afterword.index.snippet import snippet
 from afterword.index.standing import DocumentKind, Semantic
 from afterword.redact.text import Redacted  # noqa: TC001  # msgspec-free, and named in a value's type
+from afterword.store import preview
 from afterword.store.fulltext import folded
 from afterword.store.ledger import sessions, views
 from afterword.store.ledger.ledger import Ledger, unpack
@@ -83,6 +88,8 @@ class Result(msgspec.Struct, frozen=True):
     abandoned: bool
     score: float
     why: tuple[Why, ...]
+    stale: bool = False
+    """An article that may be out of date."""
 
 
 class Results(msgspec.Struct, frozen=True):
@@ -93,6 +100,11 @@ class Results(msgspec.Struct, frozen=True):
     cut: bool
     complete: bool
     semantic: Semantic
+    how: How = "all"
+    """How the exact hits hold the words; `words` are others that were looked for instead, or empty."""
+    words: str = ""
+    problem: str = ""
+    """Why nothing could be asked by meaning although there is an index."""
 
 
 def search(
@@ -105,24 +117,56 @@ def search(
     now_us: int,
     meaning: Asked | None = None,
     mode: Mode = "both",
+    page: int = 1,
+    stale: float = DEFAULT.stale,
 ) -> Results:
-    """What holds the words of `query`, and what means the same."""
+    """What holds the words of `query`, and what means the same; `limit` results a page."""
+    semantic: Semantic = meaning.state() if meaning and mode != "exact" else "off"
     if mode == "semantic" or filters.kind in ("article", "diary"):
         answer = exact.Answer([], 0, cut=False, complete=True)
     else:
         # Everything the exact search knows is a message or belongs to one.
         items = msgspec.structs.replace(filters, kind=None) if filters.kind == "message" else filters
-        answer = exact.search(ledger, state, query, items, limit=limit, now_us=now_us)
+        answer = _exactly(ledger, state, query, items, limit=limit * page, now_us=now_us, most=semantic != "ready")
     hits = [_of_hit(hit) for hit in answer.hits]
-    semantic: Semantic = meaning.state() if meaning and mode != "exact" else "off"
     kinds = _kinds(filters)
     found: list[Result] = []
+    problem = ""
     if meaning and semantic == "ready" and kinds and (mode == "semantic" or not only_exact(query)):
-        terms = parse(query)
-        passages = meaning.passages(query, filters, kinds, limit)
-        shown = [(p, r) for p in passages if (r := _of_passage(ledger, p, terms, filters))]
-        found = [r for _, r in sorted(shown, key=lambda pair: _is_stale(ledger, pair[0]))]
-    return Results(_joined(hits, found, limit), answer.total, answer.cut, answer.complete, semantic)
+        asked = answer.words or query
+        terms = parse(asked)
+        try:
+            passages = meaning.passages(asked, filters, kinds, limit * page)
+        except AfterwordError as err:
+            # A service that makes the vector of the question does not answer: exact words are found all the same.
+            passages, semantic, problem = [], "off", ". ".join(filter(None, (err.message, err.hint)))
+        found = [r for p in passages if (r := _of_passage(ledger, p, terms, filters))]
+        found.sort(key=lambda r: -(r.score - stale * r.stale))
+    return Results(
+        results=_joined(hits, found, limit, page),
+        total=answer.total,
+        cut=answer.cut,
+        complete=answer.complete,
+        semantic=semantic,
+        how=answer.how,
+        words=answer.words,
+        problem=problem,
+    )
+
+
+def _exactly(
+    ledger: Ledger, state: Path, query: str, filters: Filters, *, limit: int, now_us: int, most: bool
+) -> exact.Answer:
+    """The exact search's answer, during a first reading with what is not read yet."""
+    if not (state / preview.FILE).exists():
+        return exact.search(ledger, state, query, filters, limit=limit, now_us=now_us, most=most)
+    from afterword.index.preview import joined, read_up_to  # noqa: PLC0415  # there only during a first reading
+
+    read = read_up_to(ledger, state)
+    answer = exact.search(ledger, state, query, filters, limit=limit, now_us=now_us, most=most)
+    if read is None:
+        return answer
+    return joined(answer, ledger, state, query, filters, read=read, limit=limit, now_us=now_us)
 
 
 def only_exact(query: str) -> bool:
@@ -136,17 +180,24 @@ def only_exact(query: str) -> bool:
     return bool(words) and all(_SIGNS.search(word) or _CASED.search(word) for word in words)
 
 
-def _joined(hits: list[Result], found: list[Result], limit: int) -> list[Result]:
-    """Exact hits first, in their order; a third of the room at the end is for what only means the same."""
+def _joined(hits: list[Result], found: list[Result], limit: int, page: int = 1) -> list[Result]:
+    """A page of both. On each, exact hits come first, in their order; a third of the room at its end is for what only
+    means the same."""
     near = {result.session.row for result in found if result.session}
     held = {result.session.row for result in hits if result.session}
-    marked = [
+    exact_left = [
         msgspec.structs.replace(hit, why=("exact", "meaning")) if hit.session and hit.session.row in near else hit
         for hit in hits
     ]
     others = [result for result in found if result.session is None or result.session.row not in held]
-    room = max(limit - len(others), limit - max(1, limit // 3)) if others else limit
-    return (marked[:room] + others)[:limit]
+    shown: list[Result] = []
+    for _ in range(page):
+        room = max(limit - len(others), limit - max(1, limit // 3)) if others else limit
+        taken = exact_left[:room]
+        more = others[: limit - len(taken)]
+        shown = taken + more
+        exact_left, others = exact_left[len(taken) :], others[len(more) :]
+    return shown
 
 
 def _kinds(filters: Filters) -> frozenset[DocumentKind]:
@@ -160,6 +211,8 @@ def _kinds(filters: Filters) -> frozenset[DocumentKind]:
         return frozenset({"message"}) if kind is None or kind in PROSE_KINDS else frozenset()
     if filters.machine:
         return frozenset({"message"})
+    if filters.agent or filters.session:
+        return frozenset({"diary", "message"})
     return frozenset({"article", "diary", "message"})
 
 
@@ -185,21 +238,13 @@ def _project(session: Head) -> str:
     return session.facts.project
 
 
-def _is_stale(ledger: Ledger, passage: Found) -> bool:
-    """Whether it is of an article that something newer took the place of, which comes after all others."""
-    if passage.kind != "article":
-        return False
-    from afterword.store.ledger import articles  # noqa: PLC0415  # exact search does without
-
-    return articles.standing_at(ledger, passage.ref) == "stale"
-
-
 def _of_passage(ledger: Ledger, passage: Found, terms: list[Term], filters: Filters) -> Result | None:
     match passage.kind:
         case "article":
             from afterword.store.ledger import articles  # noqa: PLC0415  # exact search does without
 
-            if not articles.standing_at(ledger, passage.ref):
+            status = articles.standing_at(ledger, passage.ref)
+            if status is None:
                 return None  # retracted, deleted or moved since it was indexed
             return Result(
                 id=passage.ref,
@@ -215,6 +260,7 @@ def _of_passage(ledger: Ledger, passage: Found, terms: list[Term], filters: Filt
                 abandoned=False,
                 score=passage.score,
                 why=("meaning",),
+                stale=status == "stale",
             )
         case "diary":
             return _of_diary(ledger, passage, terms)

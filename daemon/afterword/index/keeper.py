@@ -3,12 +3,14 @@
 Not in our process, because Chroma writes memory it never set into its vector files: bytes of a transcript that was
 not redacted yet, or of a text that was forgotten, would reach the disk. The child has only ever seen what it keeps.
 It may also die of a damaged file without us, and its memory is given back when there is nothing to do. It holds our
-lock too, so nobody opens the store while a child of a killed daemon still finishes its batch.
+lock too, so nobody opens the store while a child of a killed daemon still finishes its batch. A Chroma server is kept
+by the same child: then it holds a connection instead of files.
 """
 
 import contextlib
 import fcntl
 import os
+import select
 import shutil
 import subprocess
 import sys
@@ -21,6 +23,7 @@ import msgspec
 
 from afterword.domain.errors import Busy, TransientError
 from afterword.index.embedder import Matrix
+from afterword.index.place import Place
 from afterword.store import faults
 from afterword.store.files import private_folder
 
@@ -29,6 +32,11 @@ LOCK = "index.lock"
 BATCH = 500
 _QUARANTINED = "chroma.damaged"
 _LOCK_WAIT_S = 3.0
+_SERVER_WAIT_S = 60.0
+"""How long a server may take for one call; Chroma's client itself waits for ever."""
+
+
+_TRIED_AGAIN = "it is looked at and tried again; exact words are found all the same"
 
 
 class StoreFailed(TransientError):
@@ -54,6 +62,8 @@ class Request(msgspec.Struct, frozen=True, omit_defaults=True):
     embedder: str = ""
     ids: list[str] = []
     entries: list[Entry] = []
+    place: Place | None = None
+    """In the first request only: the server to open; none means the folder."""
 
 
 class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -91,15 +101,22 @@ def lock(folder: Path) -> Iterator[int]:
 class Keeper:
     """The child. Its owner holds `lock`."""
 
-    def __init__(self, folder: Path, lock_fd: int) -> None:
-        command = [sys.executable, "-m", "afterword.index.keeping", str(private_folder(folder / FOLDER))]
+    def __init__(
+        self, folder: Path, lock_fd: int | None, place: Place | None = None, wait_s: float = _SERVER_WAIT_S
+    ) -> None:
+        self._wait_s = wait_s if place else None
+        command = [sys.executable, "-m", "afterword.index.keeping", str(folder / FOLDER)]
+        if place is None:
+            private_folder(folder / FOLDER)
         # A session of its own: Ctrl-C is for us, the child ends when we close its input.
         self._child = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, pass_fds=(lock_fd,),
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            # Its threads would each keep a heap of their own.
+            env=os.environ | {"MALLOC_ARENA_MAX": "1"}, pass_fds=() if lock_fd is None else (lock_fd,),
             start_new_session=True,
         )  # fmt: skip
         try:
-            self._call(Request("hello"))
+            self._call(Request("open", place=place))
         except StoreFailed:
             self.close()
             raise
@@ -113,12 +130,12 @@ class Keeper:
         self._call(Request("check"))
 
     def names(self) -> list[str]:
-        """The names of the collections."""
+        """The names of our collections."""
         return self._call(Request("names")).ids
 
-    def drop(self, name: str) -> None:
-        """Take a collection out."""
-        self._call(Request("drop", name))
+    def only(self, name: str = "") -> None:
+        """Take all our collections out but this one."""
+        self._call(Request("only", name))
 
     def ids(self, name: str, embedder: str) -> set[str]:
         """Every id in a collection, which is made when there is none."""
@@ -138,6 +155,10 @@ class Keeper:
             faults.hit("index.half")
         faults.hit("index.upserted")
 
+    def end(self) -> None:
+        """End it at once, whatever it is doing; another thread's call fails."""
+        self._child.kill()
+
     def close(self) -> None:
         """Let it finish and end."""
         assert self._child.stdin is not None
@@ -156,14 +177,17 @@ class Keeper:
         assert self._child.stdout is not None
         try:
             write_frame(self._child.stdin, msgspec.msgpack.encode(request))
+            if self._wait_s is not None and not select.select([self._child.stdout], [], [], self._wait_s)[0]:
+                self._child.kill()
+                raise StoreFailed(f"the Chroma server did not answer within {self._wait_s:g} s", _TRIED_AGAIN)
             data = read_frame(self._child.stdout)
         except OSError as err:
-            raise StoreFailed("the vector store ended", "it is looked at and tried again") from err
+            raise StoreFailed("the vector store ended", _TRIED_AGAIN) from err
         if data is None:
-            raise StoreFailed("the vector store ended", "it is looked at and tried again")
+            raise StoreFailed("the vector store ended", _TRIED_AGAIN)
         reply = msgspec.msgpack.decode(data, type=Reply)
         if reply.error:
-            raise StoreFailed(f"the vector store refused: {reply.error}", "it is looked at and tried again")
+            raise StoreFailed(reply.error, _TRIED_AGAIN)
         return reply
 
 
@@ -192,16 +216,17 @@ def state_of(folder: Path) -> str:
     return ";".join(f"{path.relative_to(root)}:{path.stat().st_size}:{path.stat().st_mtime_ns}" for path in files)
 
 
-def opened(folder: Path, lock_fd: int, *, check: bool) -> tuple[Keeper, bool]:
+def opened(folder: Path, lock_fd: int, *, check: bool, place: Place | None = None) -> tuple[Keeper, bool]:
     """The store, and whether what was there was damaged and is put aside.
 
-    With `check` it is damaged when it cannot be opened, or a collection does not answer with what is in it.
+    With `check` it is damaged when it cannot be opened, or a collection does not answer with what is in it. A server is
+    somebody's own: nothing of it is put aside.
 
     Raises:
         StoreFailed: it cannot be opened, and was not to be checked, or not even anew.
     """
-    if not check:
-        return Keeper(folder, lock_fd), False
+    if not check or place:
+        return Keeper(folder, lock_fd, place), False
     try:
         keeper = Keeper(folder, lock_fd)
         try:

@@ -8,27 +8,25 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from afterword.domain.clock import DAY_US
 from afterword.index import manifest
 from afterword.index.background import BACKGROUND
-from afterword.index.dates import nearness, spoken
+from afterword.index.dates import Spoken, nearness, spoken, without_times
 from afterword.index.embedder import Embedder, Matrix, limit_threads
 from afterword.index.manifest import Build, Manifest
 from afterword.index.memory import Floats, Memory
 from afterword.index.room import give_back
+from afterword.index.scripts import foreign
+from afterword.index.signals import DEFAULT, Signals
 from afterword.index.standing import DocumentKind, collection_name
+from afterword.index.stemming import asks_decision, stems
 from afterword.index.terms import asked
 
-# Measured with `bench.retrieval` on two sets that want opposite things: questions about conversations, which repeat
-# the words of what was said, and questions that avoid them on purpose. No ranks are fused, which made both worse.
-_NEAR = 0.8
-_WORDS = 0.7
-_WORDS_OF_GROUP = 0.3
-_TIME = 0.3
-_KIND = {"article": 0.05, "diary": 0.02, "message": 0.0}
-FLOORS = (0.19, 0.29)
-"""The floor below which nothing is returned lies between these, where most background questions stay below it."""
-_BACKGROUND_SHARE = 95
-_FLOOR_WORDS, _FLOOR_MEAN, _FEW = 0.5, 0.3, 50
+_BACKGROUND_SHARE = 97
+_FLOOR_WORDS, _FLOOR_MEAN, _FEW = 0.5, 0.7, 50
+_FOREIGN = 0.15
+"""How near a text counts whose script the embedder does not know: its vectors say which script it is, no more."""
+_HALF_LIFE_DAYS = 90.0
 _BESIDE = 0.6
 """What comes beside a passage above the floor may be so much lower."""
 
@@ -58,21 +56,30 @@ class Wanted(msgspec.Struct, frozen=True):
     session: str | None = None
     since_us: int | None = None
     until_us: int | None = None
+    sessions: frozenset[str] | None = None
+    """Ids; only these, where it is given."""
+    here: str | None = None
+    """The project the asker works in: it narrows nothing, and counts a little."""
 
 
 class Meaning:
     """The reader's side. Keeps the index in memory and looks for changes with every question; loads what it needs
     when it is first asked. Used from one thread at a time."""
 
-    def __init__(self, folder: Path, embedder: Embedder) -> None:
+    def __init__(
+        self, folder: Path, embedder: Embedder, signals: Signals = DEFAULT, scripts: frozenset[str] | None = None
+    ) -> None:
+        """`scripts` are those the embedder knows; None when it knows all of them."""
+        self._scripts = scripts
         self._folder = folder
         self._embedder = embedder
+        self._signals = signals
         self._manifest: Manifest | None = None
         self._opened: tuple[int, int] | None = None
         """Which file that is: another one may come to its place."""
         self._memory: Memory | None = None
         self._background: Matrix | None = None
-        self._floor = FLOORS[1]
+        self._floor = embedder.floors[1]
 
     def ask(
         self,
@@ -91,11 +98,12 @@ class Meaning:
         allowed = self._allowed(memory, wanted)
         if not allowed.any():
             return []
-        near = memory.near(self._embedder.embed([question])[0])
+        near = memory.near(self._embedder.question(question))
         mean = _mean(memory, near)
         floor = self._floor if floor is None else floor
-        words, words_of_group = memory.words(asked(question))
-        times = self._times(memory, question, day_of, now_us)
+        times = spoken(question, dt.date.fromisoformat(day_of(now_us)))
+        words, words_of_group = memory.words(asked(without_times(question) if times else question))
+        beside = self._beside(memory, question, times, wanted, day_of, now_us)
         outside = ~allowed[memory.doc]
         near[outside] = words[outside] = -1.0
         # What a diary says again counts only where the session itself may not be found.
@@ -103,10 +111,14 @@ class Meaning:
         own[memory.group[~memory.again & ~outside]] = True
         weighed = ~(memory.again & own[memory.group])
         nearest, held = memory.best(near, weighed), memory.best(words, weighed)
-        score = _NEAR * nearest + _WORDS * held + _WORDS_OF_GROUP * words_of_group + _TIME * times
-        relevance = memory.best(near + _FLOOR_WORDS * words, weighed) - _FLOOR_MEAN * mean
-        kinds = np.array([_KIND[doc[1]] for doc in memory.docs])
-        in_group = _NEAR * near + _WORDS * words + kinds[memory.doc]
+        signals = self._signals
+        score = signals.near * nearest + signals.words * held + signals.words_of_group * words_of_group + beside
+        if signals.decisions and asks_decision(question):
+            told = memory.best(near + words, memory.decisions & ~outside)
+            score += signals.decisions * np.clip(told, 0.0, 1.0)
+        relevance = memory.best(self._relevant(question, near, words, mean), weighed)
+        kinds = np.array([{"article": signals.article, "diary": signals.diary}.get(doc[1], 0.0) for doc in memory.docs])
+        in_group = signals.near * near + signals.words * words + kinds[memory.doc]
         if relevance.max() < floor:
             return []
         found: list[Passage] = []
@@ -154,27 +166,48 @@ class Meaning:
     def _measured(self, memory: Memory) -> float:
         """The floor for this index: what questions that have nothing to do with it come to."""
         if not len(memory):
-            return FLOORS[1]
+            return self._embedder.floors[1]
         if self._background is None:
             self._background = self._embedder.embed(BACKGROUND)
         found = []
         for question, vector in zip(BACKGROUND, self._background, strict=True):
             near = memory.near(vector)
             words, _ = memory.words(asked(question))
-            found.append(float((near + _FLOOR_WORDS * words).max()) - _FLOOR_MEAN * _mean(memory, near))
-        return min(FLOORS[1], max(FLOORS[0], float(np.percentile(found, _BACKGROUND_SHARE))))
+            found.append(float(self._relevant(question, near, words, _mean(memory, near)).max()))
+        lowest, highest = self._embedder.floors
+        return min(highest, max(lowest, float(np.percentile(found, _BACKGROUND_SHARE))))
+
+    def _relevant(self, question: str, near: Floats, words: Floats, mean: float) -> Floats:
+        """What is held against the floor, for each chunk."""
+        if self._scripts is not None and foreign(question, self._scripts):
+            near, mean = np.minimum(near, _FOREIGN), 0.0
+        return near + _FLOOR_WORDS * words - _FLOOR_MEAN * mean
 
     def _allowed(self, memory: Memory, wanted: Wanted) -> npt.NDArray[np.bool_]:
         """Which documents may be found."""
         return np.array([_fits(doc, wanted) for doc in memory.docs], bool)
 
-    def _times(self, memory: Memory, question: str, day_of: Callable[[int], str], now_us: int) -> Floats:
+    def _beside(
+        self, memory: Memory, question: str, times: Spoken, wanted: Wanted, day_of: Callable[[int], str], now_us: int
+    ) -> Floats:
+        """What each group is given for its time, its project and its kind; it moves no group past the floor."""
+        signals = self._signals
         found: Floats = np.zeros(memory.groups)
-        times = spoken(question, dt.date.fromisoformat(day_of(now_us)))
-        if times:
-            for doc, group in zip(memory.docs, memory.group_of_doc, strict=True):
-                day = dt.date.fromisoformat(doc[3] or day_of(doc[4]))
-                found[group] = max(found[group], nearness(times, day))
+        named = set(stems(question))
+        projects = {doc[5] for doc in memory.docs if doc[5]}
+        of_project = {
+            name: signals.project * (name_stems <= named) + signals.here * (name == wanted.here)
+            for name in projects
+            if (name_stems := set(stems(name)))
+        }
+        for doc, group in zip(memory.docs, memory.group_of_doc, strict=True):
+            age_days = max(0, now_us - doc[4]) / DAY_US
+            given = signals.recency * 0.5 ** (age_days / _HALF_LIFE_DAYS) + of_project.get(doc[5], 0.0)
+            if doc[1] == "article":
+                given += signals.article
+            if times:
+                given += signals.time * nearness(times, dt.date.fromisoformat(doc[3] or day_of(doc[4])))
+            found[group] = max(found[group], given)
         return found
 
     def _passage(self, memory: Memory, at: int, score: float) -> Passage | None:
@@ -203,6 +236,7 @@ def _fits(doc: tuple[int, DocumentKind, str, str, int, str, str, str], wanted: W
         and (wanted.project is None or project == wanted.project)
         and (wanted.harness is None or harness == wanted.harness)
         and (wanted.session is None or session == wanted.session)
+        and (wanted.sessions is None or session in wanted.sessions)
         and (wanted.since_us is None or time_us >= wanted.since_us or kind == "message")
         and (wanted.until_us is None or time_us < wanted.until_us)
     )

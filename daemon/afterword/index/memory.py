@@ -7,6 +7,7 @@ the vectors that the words are weighed with. It is read from `index.db`, so no l
 import numpy as np
 import numpy.typing as npt
 
+from afterword.domain.sections import PARTS
 from afterword.index.embedder import Matrix
 from afterword.index.manifest import Build, Manifest
 
@@ -15,6 +16,7 @@ Ints = npt.NDArray[np.int64]
 
 _K1, _B = 1.2, 0.75
 _BLOCK = 1_000
+_DECISIVE = tuple(label for field, label in PARTS if field in ("decisions", "lessons"))
 
 
 class Memory:
@@ -46,6 +48,7 @@ class Memory:
             at += len(block) // dim
         counts = np.array([row[2] for row in rows], np.int32)
         shared = np.array([row[3] for row in rows], np.int32)
+        decisions = np.array([row[4] for row in rows], bool)
         del rows
         self._words = np.concatenate([np.zeros(0, np.uint32), *words])
         self._chunk_of: npt.NDArray[np.int32] = np.repeat(np.arange(count, dtype=np.int32), counts)
@@ -58,6 +61,8 @@ class Memory:
         self.again = diary[self.doc] & said[self.group] if count else np.zeros(0, bool)
         """Chunks of a diary whose session's own words are here too: the same said twice, one time out of its place."""
         self._own = own & ~self.again[self._chunk_of]
+        self.decisions: npt.NDArray[np.bool_] = decisions
+        """Chunks that are decisions or lessons of a diary."""
         self._lengths = counts.astype(np.float64)
         self._group_lengths: Floats = np.bincount(self.group[self._chunk_of[self._own]], minlength=self.groups).astype(
             np.float64
@@ -100,22 +105,23 @@ class Memory:
 
 def _read(
     manifest: Manifest, build: Build
-) -> tuple[list[tuple[int, int, int, int]], list[npt.NDArray[np.float16]], list[npt.NDArray[np.uint32]]]:
-    """(row, document, how many words, how many of them a neighbour shares) of every chunk; vectors and words in blocks.
+) -> tuple[list[tuple[int, int, int, int, bool]], list[npt.NDArray[np.float16]], list[npt.NDArray[np.uint32]]]:
+    """(row, document, how many words, how many of them a neighbour shares, whether it is a decision or lesson) of every
+    chunk; vectors and words in blocks.
 
     Thousands of small pieces would stay in the process's memory long after they are joined.
     """
     found = manifest.db.execute(
-        "SELECT c.row, c.doc, c.terms, c.shared, v.half FROM chunk c JOIN vector v ON v.hash = c.hash"
-        " AND v.embedder = ? WHERE c.build = ? ORDER BY c.row",
-        (build.embedder, build.row),
+        "SELECT c.row, c.doc, c.terms, c.shared, c.heading IN (?, ?), v.half FROM chunk c JOIN vector v"
+        " ON v.hash = c.hash AND v.embedder = ? WHERE c.build = ? ORDER BY c.row",
+        (*_DECISIVE, build.embedder, build.row),
     )
-    rows: list[tuple[int, int, int, int]] = []
+    rows: list[tuple[int, int, int, int, bool]] = []
     halves: list[npt.NDArray[np.float16]] = []
     words: list[npt.NDArray[np.uint32]] = []
     while piece := found.fetchmany(_BLOCK):
-        rows += [(row, doc, len(terms) // 4, shared) for row, doc, terms, shared, _ in piece]
-        halves.append(np.frombuffer(b"".join(row[4] for row in piece), np.float16))
+        rows += [(row, doc, len(terms) // 4, shared, bool(told)) for row, doc, terms, shared, told, _ in piece]
+        halves.append(np.frombuffer(b"".join(row[5] for row in piece), np.float16))
         words.append(np.frombuffer(b"".join(row[2] for row in piece), np.uint32))
     return rows, halves, words
 

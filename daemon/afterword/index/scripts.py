@@ -23,5 +23,17 @@ def unknown(texts: Iterable[str], embedder: str) -> dict[str, float]:
     return {
         script.capitalize(): round(count / most, 3)
         for script, count in letters.most_common()
-        if count >= _LETTERS_MIN and count / most >= _SHARE_MIN and script.capitalize() not in KNOWN[embedder]
+        if count >= _LETTERS_MIN
+        and count / most >= _SHARE_MIN
+        and script.capitalize() not in KNOWN.get(embedder, {script.capitalize()})
     }
+
+
+def foreign(text: str, known: frozenset[str]) -> bool:
+    """Whether most letters of a text are of a script that an embedder does not know: its vectors then say nothing."""
+    letters = [char for char in text if char.isalpha()]
+    strange = sum(
+        not char.isascii() and unicodedata.name(char, "?").partition(" ")[0].capitalize() not in known
+        for char in letters
+    )
+    return strange * 2 > len(letters)

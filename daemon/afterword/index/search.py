@@ -6,24 +6,24 @@ so that what comes back holds them as they were typed.
 
 import contextlib
 import math
+import re
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from afterword.domain.clock import DAY_US
 from afterword.domain.errors import DataError
-from afterword.domain.items import KIND_BY_WORD, PROSE_KINDS, ROLE_OF, Kind
-from afterword.index.query import Term, loosened, parse, pattern, prose_match, tool_match
+from afterword.domain.items import Kind
+from afterword.index.loosening import How, Step, forms, steps, telling
+from afterword.index.narrowing import Filters, Where, conditions
+from afterword.index.query import Term, parse, pattern, prose_match, tool_match
 from afterword.index.snippet import snippet
 from afterword.redact.text import Redacted
 from afterword.store import fulltext
-from afterword.store.ledger import sessions, views
+from afterword.store.ledger import sessions, touched, views
 from afterword.store.ledger.ledger import Ledger, unpack
-
-if TYPE_CHECKING:
-    import re
 
 CANDIDATES_MAX = 50_000
 """So many hits of a table are looked at, the newest, where each one has to be."""
@@ -31,6 +31,10 @@ RANKED_MAX = 2_000
 """So many of those that hold nothing but common words: their ranks tell little."""
 CHECKED_CHARS = 200_000_000
 """So much text is compared with a phrase or a term with signs, the best hits first; a second of work."""
+MOST_MAX = 5_000
+"""So many hits, the newest, are weighed by how many of the words they hold."""
+_MOST_SHARE = 0.5
+_FILE = re.compile(r"[^\s*?\"']*[\w-]\.\w{1,10}|[^\s*?\"']+/[^\s*?\"']+")
 _TOOL_WEIGHT: dict[int, float] = {
     Kind.COMMAND: 0.6, Kind.EDIT: 0.5, Kind.CALL: 0.45, Kind.THINKING: 0.4, Kind.READ: 0.35
 }  # fmt: skip
@@ -45,19 +49,6 @@ _NOT_HIDDEN = {
     " AND h.state >= 2 AND NOT EXISTS (SELECT 1 FROM membership m WHERE m.item = h.item AND m.state < 2))"
     for table in _RANK
 }
-
-
-class Filters(msgspec.Struct, frozen=True):
-    """What narrows a search. Times are UTC microseconds; `session` is a row."""
-
-    project: str | None = None
-    harness: str | None = None
-    since_us: int | None = None
-    until_us: int | None = None
-    kind: str | None = None
-    role: str | None = None
-    machine: str | None = None
-    session: int | None = None
 
 
 class Hit(msgspec.Struct, frozen=True):
@@ -84,6 +75,9 @@ class Answer(msgspec.Struct, frozen=True):
     cut: bool
     complete: bool
     """False while the full text is being made again: there may be more."""
+    how: How = "all"
+    """How the hits hold the words; `words` are others that were looked for instead, or empty."""
+    words: str = ""
 
 
 class _Candidate(msgspec.Struct, frozen=True, gc=False):
@@ -92,23 +86,11 @@ class _Candidate(msgspec.Struct, frozen=True, gc=False):
     abandoned: bool
 
 
-class _Where(msgspec.Struct, frozen=True):
-    """What narrows a search: conditions on `membership m` and on `item i` with their values, and the tables of the
-    full text that may hold such items."""
-
-    of_membership: str
-    membership_values: tuple[object, ...]
-    of_item: str
-    item_values: tuple[object, ...]
-    tables: frozenset[str]
-
-    @property
-    def values(self) -> tuple[object, ...]:
-        return (*self.membership_values, *self.item_values)
-
-
-def search(ledger: Ledger, state: Path, query: str, filters: Filters, *, limit: int, now_us: int) -> Answer:
-    """The items that hold every term of `query`, best first.
+def search(
+    ledger: Ledger, state: Path, query: str, filters: Filters, *, limit: int, now_us: int, most: bool = False
+) -> Answer:
+    """The items that hold every term of `query`, best first; where none does, what holds them nearly (`loosening`), and
+    with `most` at last what holds most of them.
 
     Live items before abandoned ones; hidden copies never.
     """
@@ -116,7 +98,7 @@ def search(ledger: Ledger, state: Path, query: str, filters: Filters, *, limit: 
     try:
         if not fulltext.attach(ledger, state):
             return Answer([], 0, cut=False, complete=False)
-        return _answer(ledger, terms, filters, limit=limit, now_us=now_us)
+        return _answer(ledger, terms, filters, limit=limit, now_us=now_us, most=most)
     except sqlite3.DatabaseError as err:
         raise DataError(f"the full text is damaged: {err}", "run `afterword up --once`: it is made again") from err
     finally:
@@ -124,23 +106,80 @@ def search(ledger: Ledger, state: Path, query: str, filters: Filters, *, limit: 
             fulltext.detach(ledger)
 
 
-def _answer(ledger: Ledger, terms: list[Term], filters: Filters, *, limit: int, now_us: int) -> Answer:
+def _answer(ledger: Ledger, terms: list[Term], filters: Filters, *, limit: int, now_us: int, most: bool) -> Answer:
     complete = fulltext.complete(ledger)
     literals = [pattern(term) for term in terms if term.literal]
-    where = _conditions(filters)
-    matches = prose_match(terms), tool_match(terms)
-    answer = _matching(ledger, terms, matches, literals, where, complete=complete, limit=limit, now_us=now_us)
-    if not answer.total and not answer.cut and (loose := loosened(terms)):
-        return _matching(ledger, terms, loose, literals, where, complete=complete, limit=limit, now_us=now_us)
+    where = conditions(filters)
+
+    def matching(step: Step) -> Answer:
+        shown = parse(step.words) if step.words else terms
+        found = _matching(
+            ledger, shown, (step.prose, step.tool), literals, where, complete=complete, limit=limit, now_us=now_us
+        )
+        return msgspec.structs.replace(found, how=step.how, words=step.words)
+
+    answer = matching(Step("all", prose_match(terms), tool_match(terms)))
+    if answer.total or answer.cut:
+        return answer
+    for step in steps(ledger, terms):
+        loose = matching(step)
+        if loose.total or loose.cut:
+            return loose
+    if len(terms) == 1 and _FILE.fullmatch(terms[0].literal):
+        return _of_file(ledger, terms[0].literal, terms, where, complete=complete, limit=limit, now_us=now_us)
+    if most and not literals and len(words := telling(terms)) > 1:
+        return _most(ledger, terms, words, where, complete=complete, limit=limit, now_us=now_us)
     return answer
+
+
+def _most(
+    ledger: Ledger, terms: list[Term], words: list[str], where: Where | None, *, complete: bool, limit: int, now_us: int
+) -> Answer:
+    """What holds the rarer half of the words, by their weight: a word that is nowhere counts as the rarest."""
+    expressions = [forms(word) for word in words]
+    rows = _every_of(ledger, "prose", " OR ".join(expressions), where, now_us, MOST_MAX)[0]
+    rows.sort(key=_order)
+    holding = [
+        {
+            row
+            for (row,) in ledger.db.execute(
+                f"SELECT rowid FROM text0.prose WHERE text0.prose.prose MATCH ? ORDER BY rowid DESC LIMIT {MOST_MAX}",
+                (each,),
+            )
+        }
+        for each in expressions
+    ]
+    weights = [1.0 / (1.0 + math.log1p(len(held))) for held in holding]
+    half = sum(weights) * _MOST_SHARE
+    found = [c for c in rows if sum(w for w, held in zip(weights, holding, strict=True) if c.row in held) >= half]
+    shown = found[:limit]
+    sessions_of = _sessions_of(ledger, [c.row for c in shown], where)
+    hits = [_hit(ledger, c, sessions_of[c.row], terms) for c in shown]
+    return Answer(hits, len(found), cut=False, complete=complete, how="most" if found else "all")
+
+
+def _of_file(
+    ledger: Ledger, name: str, terms: list[Term], where: Where | None, *, complete: bool, limit: int, now_us: int
+) -> Answer:
+    """The edits and reads of files whose path ends so."""
+    end = "/" + name.replace("\\", "/").lstrip("/")
+    touches = [touch for touch in touched.named(ledger, end.rpartition("/")[2]) if f"/{touch.path}".endswith(end)]
+    rows = msgspec.json.encode(sorted({touch.item for touch in touches})).decode()
+    matched = "SELECT value AS row, 0.0 AS rank FROM json_each(?)"
+    found, cut = _met(ledger, matched, (rows,), where, now_us, CANDIDATES_MAX, _done)
+    found.sort(key=_order)
+    sessions_of = _sessions_of(ledger, [c.row for c in found[:limit]], where)
+    hits = [_hit(ledger, c, sessions_of[c.row], terms) for c in found[:limit]]
+    hits = [msgspec.structs.replace(hit, snippet=f"{hit.path} · {hit.snippet}") for hit in hits]
+    return Answer(hits, len(found), cut=cut, complete=complete, how="file" if found else "all")
 
 
 def _matching(
     ledger: Ledger,
     terms: list[Term],
     matches: tuple[str, str],
-    literals: "list[re.Pattern[str]]",
-    where: _Where | None,
+    literals: list[re.Pattern[str]],
+    where: Where | None,
     *,
     complete: bool,
     limit: int,
@@ -173,7 +212,7 @@ def _best(ledger: Ledger, matches: tuple[str, str], limit: int, now_us: int) -> 
     at_most = max(RANKED_MAX, limit)
     match = matches[0]
     rows = _newest(ledger, "prose", match, at_most)
-    said = [(_said(kind, time_us, rank, now_us), row) for row, kind, time_us, rank in rows]
+    said = [(said_score(kind, time_us, rank, now_us), row) for row, kind, time_us, rank in rows]
     total = _count(ledger, "prose", match) if len(rows) == at_most else len(rows)
     cut = len(rows) < total
     best = _top(ledger, said, limit)
@@ -250,9 +289,7 @@ def _count(ledger: Ledger, table: str, match: str) -> int:
     return count
 
 
-def _every(
-    ledger: Ledger, matches: tuple[str, str], where: _Where | None, now_us: int
-) -> tuple[list[_Candidate], bool]:
+def _every(ledger: Ledger, matches: tuple[str, str], where: Where | None, now_us: int) -> tuple[list[_Candidate], bool]:
     """All items that hold the terms and meet the conditions, and whether there are more than are looked at."""
     found: list[_Candidate] = []
     cut = False
@@ -265,7 +302,7 @@ def _every(
 
 
 def _every_of(
-    ledger: Ledger, table: str, match: str, where: _Where | None, now_us: int, at_most: int
+    ledger: Ledger, table: str, match: str, where: Where | None, now_us: int, at_most: int
 ) -> tuple[list[_Candidate], bool]:
     """The hits in one table, newest first, and whether there are more than `at_most`."""
     files = _files(ledger, table)
@@ -273,16 +310,32 @@ def _every_of(
         f"SELECT rowid AS row, {_RANK[table]} AS rank FROM {name}.{table} WHERE {name}.{table}.{table} MATCH ?"
         for name in files
     ]
+    matched = " UNION ALL ".join(hits)
+    return _met(
+        ledger, matched, (match,) * len(files), where, now_us, at_most, said_score if table == "prose" else _done
+    )
+
+
+def _met(
+    ledger: Ledger,
+    matched: str,
+    values: tuple[object, ...],
+    where: Where | None,
+    now_us: int,
+    at_most: int,
+    score: Callable[[int, int, float, int], float],
+) -> tuple[list[_Candidate], bool]:
+    """The items that a SELECT of (row, rank) gives and that meet the conditions, newest first; whether there are more
+    than `at_most`."""
     rows = ledger.db.execute(  # only constants of ours are formatted in
-        f"WITH hit AS MATERIALIZED ({' UNION ALL '.join(hits)} ORDER BY row DESC),"
+        f"WITH hit AS MATERIALIZED ({matched} ORDER BY row DESC),"
         " brief AS (SELECT i.row, i.kind, i.time_us, hit.rank, (SELECT min(m.state) FROM membership m"
         f" WHERE m.item = i.row AND m.state < 2{where.of_membership if where else ''}) AS state"
         " FROM hit CROSS JOIN item i INDEXED BY item_brief"
         f" ON i.row = hit.row{where.of_item if where else ''})"
         f" SELECT * FROM brief WHERE state IS NOT NULL LIMIT {at_most + 1}",
-        (*(match,) * len(files), *(where.values if where else ())),
+        (*values, *(where.values if where else ())),
     ).fetchall()
-    score = _said if table == "prose" else _done
     found = [
         _Candidate(row, score(kind, time_us, rank_value, now_us) * (_ABANDONED if state else 1.0), bool(state))
         for row, kind, time_us, rank_value, state in rows[:at_most]
@@ -294,7 +347,8 @@ def _recency(time_us: int, now_us: int) -> float:
     return float(0.5 ** (max(0, now_us - time_us) / DAY_US / _HALF_LIFE_DAYS))
 
 
-def _said(_kind: int, time_us: int, rank: float, now_us: int) -> float:
+def said_score(_kind: int, time_us: int, rank: float, now_us: int) -> float:
+    """How good a hit in prose is, 1 … 2, by its BM25 (the lower the better) and its age."""
     return 1.0 + 0.8 * (1.0 - math.exp(rank / 8.0)) + 0.1 * _recency(time_us, now_us)
 
 
@@ -302,55 +356,7 @@ def _done(kind: int, time_us: int, _rank: float, now_us: int) -> float:
     return _TOOL_WEIGHT.get(kind, _TOOL_DEFAULT) + _TOOL_RECENCY * _recency(time_us, now_us)
 
 
-def _conditions(filters: Filters) -> _Where | None:
-    """What narrows a search as SQL; None when nothing does."""
-    of_item, of_membership, of_session = "", "", ""
-    item_values: list[object] = []
-    membership_values: list[object] = []
-    session_values: list[object] = []
-    if filters.session is not None:
-        of_membership += " AND m.session = ?"
-        membership_values.append(filters.session)
-    if filters.harness:
-        of_session += " AND s.harness = ?"
-        session_values.append(filters.harness)
-    if filters.project:
-        of_session += f" AND {sessions.PROJECT_PATH} LIKE ? ESCAPE '\\'"
-        session_values.append("%/" + _like(filters.project))
-    if of_session:
-        # Not correlated: SQLite makes the list of sessions once a question.
-        of_membership += f" AND m.session IN (SELECT s.row FROM session s WHERE true{of_session})"
-        membership_values += session_values
-    if filters.since_us is not None:
-        of_item += " AND i.time_us >= ?"
-        item_values.append(filters.since_us)
-    if filters.until_us is not None:
-        of_item += " AND i.time_us < ?"
-        item_values.append(filters.until_us)
-    if filters.machine:
-        of_item += " AND i.origin IN (SELECT row FROM origin WHERE name = ?)"
-        item_values.append(filters.machine)
-    kinds = set(Kind)
-    if filters.kind:
-        kinds &= {KIND_BY_WORD[filters.kind]} if filters.kind in KIND_BY_WORD else kinds
-    if filters.role:
-        kinds &= {kind for kind, role in ROLE_OF.items() if role == filters.role}
-    if len(kinds) < len(Kind):
-        of_item += f" AND i.kind IN ({','.join('?' * len(kinds))})"
-        item_values += sorted(kinds)
-    if not of_item and not of_membership:
-        return None
-    tables = frozenset("prose" if kind in PROSE_KINDS else "tool" for kind in kinds)
-    return _Where(of_membership, tuple(membership_values), of_item, tuple(item_values), tables)
-
-
-def _like(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-
-
-def _holding(
-    ledger: Ledger, found: list[_Candidate], literals: "list[re.Pattern[str]]"
-) -> tuple[list[_Candidate], bool]:
+def _holding(ledger: Ledger, found: list[_Candidate], literals: list[re.Pattern[str]]) -> tuple[list[_Candidate], bool]:
     """Those whose text holds every literal, and whether all texts were looked at."""
     held: list[_Candidate] = []
     chars = 0
@@ -365,7 +371,7 @@ def _holding(
     return held, True
 
 
-def _sessions_of(ledger: Ledger, rows: list[int], where: _Where | None) -> dict[int, sessions.Head]:
+def _sessions_of(ledger: Ledger, rows: list[int], where: Where | None) -> dict[int, sessions.Head]:
     """Item → the session it is shown in: where it is live, the one that held it first."""
     of_membership, values = (where.of_membership, where.membership_values) if where else ("", ())
     found = {

@@ -5,9 +5,11 @@ import sqlite3
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from afterword.domain.settings import Index as Wanted
+
 FILE = "index.db"
-CUTTING = "c1"
-"""The way documents are cut into chunks; another one makes another collection."""
+CUTTING = "c2"
+"""The way documents are cut into chunks, and words into stems; another one makes another collection."""
 
 Semantic: TypeAlias = Literal["ready", "building", "off"]
 DocumentKind: TypeAlias = Literal["article", "diary", "message"]
@@ -15,6 +17,13 @@ DocumentKind: TypeAlias = Literal["article", "diary", "message"]
 
 SIGNATURES = {"local": "use3:512:v1"}
 """Setting → signature of its embedder: model, dimension, version."""
+
+
+def signature_of(wanted: Wanted) -> str:
+    """The signature of the embedder that the settings want; one of another model or dimension is another one."""
+    if wanted.embedder == "gemini":
+        return f"{wanted.gemini_model}:{wanted.gemini_dim}:g1"
+    return SIGNATURES[wanted.embedder]
 
 
 def collection_name(signature: str) -> str:

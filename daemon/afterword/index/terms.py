@@ -4,35 +4,14 @@ Hashes of word stems in one array are quick to count over 20,000 chunks and, unl
 undone with the exact text they were made of.
 """
 
-import re
 import zlib
 
 import numpy as np
 import numpy.typing as npt
 
+from afterword.index.stemming import STOP, WORD, stems
+from afterword.index.stemming import stem as stem_of
 from afterword.store.fulltext import folded, spaced
-
-_WORD = re.compile(r"\w+")
-_ENDINGS = ("ing", "ed", "es", "s")
-
-STOP = frozenset(
-    "a an the and or of to in on at for with is are was were be been do does did has have had what when where who why"  # noqa: SIM905
-    " how which that this it its as by from she he they her his their you your i my me we our us about would could"
-    " should can will s t".split()
-)
-"""English words that say nothing about a subject. Those of other languages weigh little because they are frequent."""
-
-
-def stems(text: str) -> list[str]:
-    """The words of a text, folded and without their commonest English endings."""
-    return [_stem(word) for word in _WORD.findall(spaced(folded(text)))]
-
-
-def _stem(word: str) -> str:
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            return word[: -len(ending)]
-    return word
 
 
 def number(stem: str) -> int:
@@ -47,5 +26,6 @@ def numbers(text: str) -> npt.NDArray[np.uint32]:
 
 def asked(question: str) -> list[int]:
     """The words of a question that say what it is about, each once; all of them when none does."""
-    found = dict.fromkeys(stems(question))
-    return [number(stem) for stem in found if stem not in STOP] or [number(stem) for stem in found]
+    words = dict.fromkeys(WORD.findall(spaced(folded(question))))
+    telling = dict.fromkeys(stem_of(word) for word in words if word not in STOP)
+    return [number(stem) for stem in telling or dict.fromkeys(map(stem_of, words))]

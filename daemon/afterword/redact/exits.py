@@ -43,9 +43,15 @@ EXITS: Final[tuple[Exit, ...]] = (
         "the postings of a text database",
     ),
     Exit(
+        "preview",
+        "typed",
+        ("afterword.store.preview",),
+        "what was said, with the facts of its session, found before a large history is read; removed after that",
+    ),
+    Exit(
         "reading-pipe",
         "typed",
-        ("afterword.capture.cold.worker", "afterword.capture.cold.outbox"),
+        ("afterword.capture.cold.worker", "afterword.capture.cold.glance", "afterword.capture.cold.outbox"),
         "events made ready, from a worker to the one writer: redacted texts, ids and numbers, over a pipe of ours",
     ),
     Exit(
@@ -70,9 +76,10 @@ EXITS: Final[tuple[Exit, ...]] = (
     Exit(
         "vector-index",
         "redacted",
-        ("afterword.index.keeper", "afterword.index.keeping", "afterword.index.manifest"),
-        "stretches of text, their headings and their vectors, given to the index",
+        ("afterword.index.keeper", "afterword.index.keeping", "afterword.index.server", "afterword.index.manifest"),
+        "stretches of text, their headings and their vectors, given to the index, in a folder or on a server",
     ),
+    Exit("question-spend", "numbers", ("afterword.app.embedders",), "tokens that questions took, by day; no text"),
     Exit("merge-vectors", "numbers", ("afterword.index.nearness",), "hashes of redacted texts, and their vectors"),
     Exit("database-copy", "unlinked", ("afterword.capture.database",), "a database whose log has no index, to be read"),
     Exit("backup-look", "unlinked", ("afterword.store.backups_holding",), "a backup unpacked into a private folder"),
@@ -111,6 +118,7 @@ EXITS: Final[tuple[Exit, ...]] = (
     ),
     Exit("opener", "redacted", ("afterword.cli.open",), "an obsidian:// address given to the system's opener"),
     Exit("model-request", "redacted", ("afterword.compile.gemini",), "what a model is asked, sent over the network"),
+    Exit("explain", "redacted", ("afterword.app.provenance",), "what a model was asked and answered, shown again"),
     Exit("terminal", "redacted", ("afterword.cli",), "results and messages for a person"),
     Exit("json-output", "redacted", ("afterword.cli",), "results for a script"),
     Exit("log", "redacted", ("afterword.redact.logs",), "log records, with tracebacks and extra values"),

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from afterword.app import linting, parting, passes, retract
+from afterword.app import backfill, linting, parting, passes, retract
 from afterword.app.passes import Tell
 from afterword.app.program import Program
 from afterword.compile.engine import Waiting
@@ -36,11 +36,14 @@ class Work(msgspec.Struct, frozen=True):
     again: bool = True
 
 
+BACKFILL: Final = "backfill"
 JOBS: Final[dict[str, Work]] = {
     "ingest": Work(passes.Ingest, passes.ingest),
     "write-up": Work(passes.WriteUp, passes.write_up),
     "index": Work(passes.Reindex, passes.index),
     "compile": Work(passes.CompileDays, passes.compile_days),
+    BACKFILL: Work(backfill.Backfill, backfill.run),
+    "notes": Work(backfill.Notes, backfill.take_notes),
     "forget": Work(passes.Forget, passes.forget),
     "retract": Work(retract.Retract, retract.retract),
     "undo": Work(retract.Undo, retract.undo),
@@ -84,6 +87,10 @@ class Lines:
         """Whether a job may tell more; its end always may."""
         return len(self._of.get(job, ())) < _LINES_MAX
 
+    def pause_s(self, job: str) -> float:
+        """How long a job waits between two lines: the longer, the more it has told, so that hours have room."""
+        return _LINE_EVERY_S * (1 + len(self._of.get(job, ())) / 20)
+
     def since(self, job: str, start: int, timeout_s: float) -> list[dict[str, Any]]:
         """The lines from number `start` on; waits for one. Numbers of an earlier daemon's lines mean the first."""
         with self._told:
@@ -115,6 +122,8 @@ class Runner:
         self._stop = stop
         self._parked: set[str] = set()
         """Jobs that wait for a model."""
+        self._told: tuple[str, float] = ("", 0.0)
+        """The job that told a line last, and when: one that waits for a model begins again with every answer."""
 
     def answered(self) -> None:
         """A model answered: the jobs that wait for one have their turn again."""
@@ -133,6 +142,7 @@ class Runner:
         """Do the next queued job, if there is one."""
         job = jobs.first_queued(self._ledger, self._parked)
         if job is None or self._stop():
+            self._go_on()
             return False
         jobs.begin(self._ledger, job, self._clock())
         self._lines.add(job.id, {"state": "running"})
@@ -160,6 +170,12 @@ class Runner:
                 self._lines.add(job.id, {"state": "done", "result": msgspec.json.decode(said.encode())})
         return True
 
+    def _go_on(self) -> None:
+        """Queue what a person asked for once and what a day's tokens, a server or a kill stopped."""
+        if not self._stop() and backfill.due(self._program) and not jobs.unfinished(self._ledger, BACKFILL):
+            arguments = self._redactor.document(msgspec.to_builtins(backfill.Backfill()))
+            jobs.submit(self._ledger, BACKFILL, arguments, self._clock())
+
     def _fail(self, job: Job, error: dict[str, Any]) -> None:
         error.setdefault("code", int(Exit.FAILED))
         said = self._redactor.document(error)
@@ -167,13 +183,15 @@ class Runner:
         self._lines.add(job.id, {"state": "failed", "error": msgspec.json.decode(said.encode())})
 
     def _teller(self, job: Job) -> Tell:
-        told_s = stored_s = 0.0
+        stored_s = 0.0
         phase_told = ""
 
         def tell(phase: str, unit: str, done: int, total: int, word: str) -> None:
-            nonlocal told_s, stored_s, phase_told
+            nonlocal stored_s, phase_told
             now = time.monotonic()
-            if phase == phase_told and done < total and now - told_s < _LINE_EVERY_S:
+            before, told_s = self._told
+            fresh = job.id != before or (phase_told not in ("", phase))
+            if not fresh and done < total and now - told_s < self._lines.pause_s(job.id):
                 return
             line: dict[str, Any] = {"phase": phase, "unit": unit, "done": done, "all": total, "word": word}
             if self._lines.room(job.id):
@@ -181,7 +199,8 @@ class Runner:
             if now - stored_s >= _STORE_EVERY_S:
                 jobs.advance(self._ledger, job, self._redactor.document(line))
                 stored_s = now
-            told_s, phase_told = now, phase
+            self._told = job.id, now
+            phase_told = phase
 
         return tell
 

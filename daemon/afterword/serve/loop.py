@@ -15,6 +15,7 @@ from afterword.app.program import Program
 from afterword.capture.watch import Watcher
 from afterword.domain.errors import AfterwordError
 from afterword.domain.settings import duration_us, period_us
+from afterword.index.room import give_back
 from afterword.serve.desk import Desk
 
 _log = logging.getLogger(__name__)
@@ -264,6 +265,7 @@ class Daemon:
     def _write_up(self) -> bool:
         made, appended = self._program.write_up(patient=True, stop=self._asked)
         if made or appended:
+            give_back()  # a first write-up of a long history leaves as much behind as everything else takes
             self._on_event(f"{appended} {'section' if appended == 1 else 'sections'} written")
         return appended > 0
 

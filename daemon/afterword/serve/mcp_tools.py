@@ -17,12 +17,12 @@ from afterword.app import again, asking, blame
 from afterword.app.config import Config
 from afterword.app.reading import reader
 from afterword.app.ready import of_folder
-from afterword.app.results import Question, session_fields
+from afterword.app.results import KINDS, Question, session_fields
 from afterword.app.show import find, whole
 from afterword.domain.clock import clock_from
 from afterword.domain.errors import NothingFound
 from afterword.domain.items import Kind
-from afterword.index.search import Filters
+from afterword.index.narrowing import Filters
 from afterword.store.ledger import views
 
 LIMIT_MAX: Final = 20
@@ -51,7 +51,9 @@ class SearchAsked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     harness: str | None = None
     since: str | None = None
     until: str | None = None
+    kind: str | None = None
     limit: int = 8
+    page: int = 1
 
 
 class ShowAsked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -86,10 +88,16 @@ class AgainAsked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def _search(config: Config, arguments: dict[str, Any]) -> dict[str, Any]:
     asked = msgspec.convert(arguments, SearchAsked)
     wanted = msgspec.structs.asdict(asked) | {"limit": _limit(asked.limit)}
-    found = asking.answer(config, os.environ, Question(**wanted))
-    answer: dict[str, Any] = {"results": [], "total": found["total"], "semantic": found["semantic"]}
+    found = asking.answer(config, os.environ, Question(**wanted), os.getcwd(), quick=True)  # noqa: PTH109
+    answer: dict[str, Any] = {
+        "results": [], "total": found["total"], "answered_by": found["answered_by"], "semantic": found["semantic"],
+        **({"matched": found["matched"]} if found["matched"] != "all" else {}),
+        **({"looked_for": found["instead"]} if found["instead"] else {}),
+    }  # fmt: skip
     if not found["complete"]:
         answer["note"] = "the index is being made again: there may be more"
+    elif found["answered_by"] == "exact" and not found["results"] and config.settings.index.embedder != "off":
+        answer["note"] = "exact words only: no daemon answered; other words may find it"
     _fill(answer, [_short(row) for row in found["results"]])
     answer["more"] = (
         "`show` with an id gives a message or a session whole, as does `afterword show`"
@@ -276,7 +284,9 @@ TOOLS: Final[dict[str, OfTool]] = {
                 "harness": _text("only this agent, such as claude-code or codex"),
                 "since": _text("only from this day or time on: 2026-06-10, or RFC 3339"),
                 "until": _text("only before this day or time"),
+                "kind": {**_text("only this kind"), "enum": list(KINDS)},
                 "limit": _AT_MOST,
+                "page": _number("which page of so many", 1),
             },
             "query",
         ),

@@ -5,8 +5,10 @@ plan whose file either holds the planned bytes or does not. A person's bytes are
 spliced, and replaced only if it still holds what was read.
 """
 
+import contextlib
 import hashlib
-from collections.abc import Callable, Iterable
+import os
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -107,7 +109,9 @@ class ArticleNotes:
         """What would have to be written so that the vault shows these articles. Reads files, writes none."""
         row = [each for each in current if each.article.status in _SHOWN]
         paths = self.places(row, known)
-        targets = self.targets(row, paths)
+        # What vanished together with too many others may come back, but a link to it would lead nowhere now.
+        there = [each for each in row if each.uid not in known or known[each.uid].state != "question"]
+        targets = self.targets(there, paths)
         types = property_types(self._vault)
         found = []
         for each in row:
@@ -126,6 +130,7 @@ class ArticleNotes:
     def places(self, row: Iterable[Current], known: dict[ArticleUid, ArticleFile]) -> dict[ArticleUid, str]:
         """Where each article lies or will lie, relative to the vault."""
         taken = {file.path.casefold() for file in known.values() if file.state != "deleted"}
+        spelled = self._spelled() if any(each.uid not in known for each in row) else {}
         paths: dict[ArticleUid, str] = {}
         for each in row:
             if each.uid in known:
@@ -134,7 +139,9 @@ class ArticleNotes:
             folder = f"{self._knowledge}/{FOLDERS[each.article.kind]}"
             for name in (each.article.slug, f"{each.article.slug}-{each.uid[2:6]}", each.uid):
                 path = f"{folder}/{name}.md"
-                if path.casefold() not in taken and not self._foreign(path, each.uid):
+                # On a Mac, or in its copy on one, two names that differ in case alone are one file.
+                other = spelled.get(path.casefold(), path) != path
+                if path.casefold() not in taken and not other and not self._foreign(path, each.uid):
                     break
             taken.add(path.casefold())
             paths[each.uid] = path
@@ -147,6 +154,15 @@ class ArticleNotes:
             for each in row
             if each.uid in paths
         }
+
+    def _spelled(self) -> dict[str, str]:
+        """The files in our folders as they are spelled there, by their path in lower case."""
+        found: dict[str, str] = {}
+        for folder in FOLDERS.values():
+            place = f"{self._knowledge}/{folder}"
+            with contextlib.suppress(OSError):
+                found |= {f"{place}/{name}".casefold(): f"{place}/{name}" for name in os.listdir(self._vault / place)}
+        return found
 
     def _foreign(self, name: str, uid: ArticleUid) -> bool:
         if not files.lies_inside(self._vault, name):
@@ -226,8 +242,9 @@ class ArticleNotes:
         uid = change.current.uid
         return known.get(uid) or ArticleFile(uid, change.path, UNSEEN, "", Written(), "", 0, "")
 
-    def _withdraw(self, current: Iterable[Current]) -> None:
-        """Take away the files of articles that nothing leads to any more, if every byte of them is still ours."""
+    def withdrawn(self, current: Iterable[Current]) -> Iterator[tuple[ArticleUid, str, bytes]]:
+        """(article, path, what it holds) of the files of articles that nothing leads to any more, if every byte of them
+        is still ours."""
         known = article_files.every(self._ledger)
         for each in current:
             file = known.get(each.uid)
@@ -244,14 +261,20 @@ class ArticleNotes:
                 continue
             note = path.read_bytes()
             if only_ours(note, read_matter(note), file.written):
-                try:
-                    path.unlink()
-                except OSError as err:
-                    self.problems[file.path] = err.strerror or str(err)
-                    continue
-                files.sync_folder(path.parent)
-                with self._ledger.transaction():
-                    article_files.drop(self._ledger, each.uid)
+                yield each.uid, file.path, note
+
+    def _withdraw(self, current: Iterable[Current]) -> None:
+        """Take those files away."""
+        for uid, name, _ in self.withdrawn(current):
+            path = self._vault / name
+            try:
+                path.unlink()
+            except OSError as err:
+                self.problems[name] = err.strerror or str(err)
+                continue
+            files.sync_folder(path.parent)
+            with self._ledger.transaction():
+                article_files.drop(self._ledger, uid)
 
     def _sources(self, each: Current) -> dict[SegmentKey, Source]:
         found = articles.cited(self._ledger, each.article.sections)

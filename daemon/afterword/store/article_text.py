@@ -17,11 +17,16 @@ TAG_SAFE = str.maketrans(dict.fromkeys(" .,;:'\"()[]{}#^|\\<>?!*`~$%&=+@", "-"))
 
 
 class Source(msgspec.Struct, frozen=True):
-    """Where a section stands: its note (without `.md`), its block, and the words a link to it shows."""
+    """Where a section stands: its note (without `.md`), its block, and the words a link to it shows. A person's own
+    note has words alone: where it lies is not kept."""
 
     note: str
     block: str
     shown: str
+
+    @property
+    def link(self) -> str:
+        return f"[[{self.note}#^{self.block}|{self.shown}]]" if self.note else self.shown
 
 
 class Target(msgspec.Struct, frozen=True):
@@ -105,14 +110,14 @@ def _sources(article: Article, sources: Sources, out: Out) -> list[str]:
     rows = []
     for number, claim in enumerate(article.points, 1):
         source = sources.get(claim.section)
-        where = f"[[{source.note}#^{source.block}|{source.shown}]]" if source else f"{claim.section} (no longer there)"
+        where = source.link if source else f"{claim.section} (no longer there)"
         rows.append(f'- {where}: "{prose(out(claim.quote))}" → point {number}')
     return rows
 
 
 def _line(claim: Claim, sources: Sources, out: Out) -> str:
     source = sources.get(claim.section)
-    return f"- {prose(out(claim.text))}" + (f" [[{source.note}#^{source.block}|{source.shown}]]" if source else "")
+    return f"- {prose(out(claim.text))}" + (f" {source.link}" if source else "")
 
 
 def _evidence(article: Article, edits: Edits) -> list[Claim]:
@@ -125,7 +130,7 @@ def _evidence(article: Article, edits: Edits) -> list[Claim]:
 def _front(current: Current, sources: Sources, targets: Targets, out: Out) -> list[tuple[str, Value]]:
     article, edits = current.article, current.edits
     links = dict.fromkeys(
-        f"[[{source.note}#^{source.block}]]" for key in article.sections if (source := sources.get(key))
+        f"[[{source.note}#^{source.block}]]" for key in article.sections if (source := sources.get(key)) and source.note
     )
     rows: list[tuple[str, Value]] = [
         ("type", Word(article.kind)),
@@ -174,5 +179,7 @@ def _day(text: str) -> Value:
 
 
 def source_of(day: str, time: str, key: SegmentKey, rev: int, path: str, days: DayNames) -> Source:
-    """The source a section is, in the note it stands in or would stand in."""
+    """The source a section is, in the note it stands in or would stand in; revision 0 is a person's own note."""
+    if not rev:
+        return Source("", "", f"your notes of {day}")
     return Source((path or days.name(day)).removesuffix(".md"), ref(key, rev), f"{day} {time}")

@@ -15,6 +15,7 @@ POINTS = {
     "ledger.inside": "between two statements of a transaction",
     "ledger.commit": "everything written, before COMMIT",
     "ledger.committed": "after COMMIT, before anybody knows",
+    "preview.whole": "what was said is looked through, nothing of it is read",
     "cold.commit": "in a worker of a first reading: a piece of a file is read, its position not sent yet",
     "text.commit": "full text written, before its COMMIT",
     "text.committed": "after its COMMIT, the ledger not told yet",

@@ -31,6 +31,7 @@ from afterword.domain.sections import (
 )
 from afterword.redact.redactor import Redactor
 from afterword.store import files
+from afterword.store.article_notes import property_types
 from afterword.store.day_files import day_notes
 from afterword.store.ledger import articles, neighbours, segments, told
 from afterword.store.ledger.ledger import Ledger
@@ -222,24 +223,28 @@ class DailyNotes:
             note = _read(path)
             # Whoever saved it just now may have brought it back.
             owed = note is None or own not in keys_in(note)
-        block = ""
+        block, all_ours = "", True
         if owed:
             said = None if record.withdrawn_by else self._text.section(key, register.rev, record, note or b"")
             block = block_of(key, record, said, note or b"")
-            planned = append_text(note, block, record.day)
+            types = property_types(self._vault) if not note else {}
+            planned = append_text(note, block, record.day, types)
             with self._ledger.transaction(durable=True):
                 self._ledger.db.execute(
                     "INSERT INTO append (path, offset, bytes, sections) VALUES (?, ?, ?, ?)",
                     (name, len(note or b""), planned, msgspec.json.encode((key, register.rev)).decode()),
                 )
                 if said:
-                    told.put(self._ledger, key, register.rev, shared(said.texts, texts_of(record.digest)))
+                    ours = shared(said.texts, texts_of(record.digest))
+                    told.put(self._ledger, key, register.rev, ours)
+                    # A person's words that came back with it are never the double that goes.
+                    all_ours = ours == said.texts and not said.done
             files.append(path, planned)
             present.add(own)
         with self._ledger.transaction():
             self._ledger.db.execute("DELETE FROM append WHERE path = ?", (name,))
             place = name if owed else self._place(own) or name
-            self._confirm(key, register.rev, place, self._print(block.encode()) if owed else b"")
+            self._confirm(key, register.rev, place, self._print(block.encode()) if owed and all_ours else b"")
         if owed:
             self._appended(name, path, planned)
         if owed and not record.withdrawn_by:

@@ -21,7 +21,7 @@ import msgspec
 
 from afterword import __version__
 from afterword.capture.cold import wire
-from afterword.capture.cold.worker import Orders, Task
+from afterword.capture.cold.orders import Orders, Task
 from afterword.capture.gate import Shut
 from afterword.capture.intake import Intake
 from afterword.capture.linelog import Reading
@@ -89,8 +89,10 @@ class Feed:
         workers: int,
         redactor: Redactor,
         stop: Callable[[], bool],
+        previewed: Sequence[int] = (),
     ) -> None:
         """`redactor` is this process's, made as the orders say. `stop` is asked while a worker is waited for.
+        `previewed` are numbers of tasks that are looked through before any is read; `preview` then takes what is found.
 
         Raises:
             OSError: no process can be started.
@@ -98,6 +100,8 @@ class Feed:
         self._redactor = redactor
         self._stop = stop
         self._numbers = {task: number for number, task in enumerate(orders.tasks)}
+        self._sequence = [number | wire.PREVIEW for number in previewed] + list(range(len(orders.tasks)))
+        self._previews = len(previewed)
         self._told = 0
         self._ready = False
         self._streams: list[_Stream] = []
@@ -125,6 +129,38 @@ class Feed:
         with contextlib.suppress(BrokenPipeError), open(orders_out, "wb") as out:
             out.write(msgspec.msgpack.encode(orders))
         self._tell()
+
+    def preview(self, notice: Callable[[int, Sequence[wire.SentEvent]], None], on_file: Callable[[int], None]) -> None:
+        """Hand over what was said in the tasks that are previewed, as it comes: the number of the task and events, in
+        their order. `on_file` is told how many files were begun. When somebody says stop, or a worker dies, what it
+        would have said is missing."""
+        with contextlib.suppress(_Stopped, msgspec.MsgspecError):
+            if self._previews and (self._ready or self._greeted()):
+                self._look_through(notice, on_file)
+
+    def _look_through(
+        self, notice: Callable[[int, Sequence[wire.SentEvent]], None], on_file: Callable[[int], None]
+    ) -> None:
+        begun = 0
+        left = list(self._streams)
+        while left:
+            for stream in list(left):
+                while (data := stream.frame()) is not None:
+                    frame = wire.decode(data)
+                    if isinstance(frame, wire.Begin):
+                        stream.head = frame.task
+                        if not frame.task & wire.PREVIEW:
+                            break
+                        begun += 1
+                        on_file(begun)
+                    elif isinstance(frame, wire.Said) and stream.head is not None:
+                        notice(stream.head & ~wire.PREVIEW, frame.events)
+                if stream.ended or not (stream.head is None or stream.head & wire.PREVIEW):
+                    left.remove(stream)
+            while self._told < min(len(self._sequence), begun + _AHEAD):
+                self._tell()
+            if left:
+                self._wait(left)
 
     def take(
         self, harness: str, path: Path, reading: Reading, source: Source, on_commit: Callable[[int], None]
@@ -183,18 +219,18 @@ class Feed:
         """The stream that has this task next; None when a worker died over it."""
         if not self._ready and not self._greeted():
             return None
-        while self._told < len(self._numbers) and self._told < number + _AHEAD:
+        while self._told < min(len(self._sequence), self._previews + number + _AHEAD):
             self._tell()
         while True:
             waited = []
             for stream in self._streams:
                 # What is left of a file that was given up stands before the next one's.
-                while (stream.head is None or stream.head < number) and (data := stream.frame()) is not None:
+                while _is_before(stream.head, number) and (data := stream.frame()) is not None:
                     frame = wire.decode(data)
                     stream.head = frame.task if isinstance(frame, wire.Begin) else stream.head
                 if stream.head == number:
                     return stream
-                if (stream.head is None or stream.head < number) and not stream.ended:
+                if _is_before(stream.head, number) and not stream.ended:
                     waited.append(stream)
             if not waited:
                 return None
@@ -240,12 +276,12 @@ class Feed:
 
     def _tell(self) -> None:
         """Put the numbers of the next tasks into the pipe."""
-        end = min(len(self._numbers), self._told + _AHEAD)
-        numbers = b"".join(number.to_bytes(4, "big") for number in range(self._told, end))
+        end = min(len(self._sequence), self._told + _AHEAD)
+        numbers = b"".join(number.to_bytes(4, "big") for number in self._sequence[self._told : end])
         with contextlib.suppress(BrokenPipeError):
             os.write(self._tasks_out, numbers)
         self._told = end
-        if end == len(self._numbers) and self._tasks_out >= 0:
+        if end == len(self._sequence) and self._tasks_out >= 0:
             os.close(self._tasks_out)
             self._tasks_out = -1
 
@@ -281,6 +317,11 @@ def _replay(piece: wire.Steps, intake: Intake) -> None:
                 intake.left_out(number, reason)
             case wire.OpenUnit():
                 intake.open_unit()
+
+
+def _is_before(head: int | None, number: int) -> bool:
+    """Whether what a stream has next comes before the task with this number: what is previewed comes before all."""
+    return head is None or bool(head & wire.PREVIEW) or head < number
 
 
 def _pipe(given: contextlib.ExitStack) -> tuple[int, int]:

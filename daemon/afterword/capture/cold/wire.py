@@ -77,6 +77,12 @@ class Begin(_Frame, frozen=True):
     task: int
 
 
+class Said(_Frame, frozen=True):
+    """What people and agents said in the file of a task that is previewed, and facts of its sessions; in its order."""
+
+    events: list[SentEvent]
+
+
 class Steps(_Frame, frozen=True):
     """Some steps; what follows up to a Commit belongs to the same transaction."""
 
@@ -96,11 +102,13 @@ class Failed(_Frame, frozen=True):
     """The rest of this file is not read by the worker."""
 
 
-Frame: TypeAlias = Hello | Begin | Steps | Commit | Failed
+Frame: TypeAlias = Hello | Begin | Said | Steps | Commit | Failed
 
 _ENCODER = msgspec.msgpack.Encoder()
 _DECODER = msgspec.msgpack.Decoder(Frame)
 LENGTH = 4
+PREVIEW = 1 << 31
+"""In the number of a task: only what was said is wanted of it, for the preview."""
 
 
 def encode(frame: Frame) -> bytes:
@@ -137,6 +145,11 @@ def arrived(event: SentEvent) -> Ready:
         return event
     path = None if event.path is None else received(event.path)
     return ReadyItem(event.event, Body(packed=event.packed), path, event.raw_print)
+
+
+def body_of(event: Sent) -> Body:
+    """The text of an event that was sent."""
+    return Body(packed=event.packed)
 
 
 def all_arrived(events: Sequence[SentEvent]) -> list[Ready]:

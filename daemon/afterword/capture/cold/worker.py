@@ -18,6 +18,8 @@ import msgspec
 
 from afterword import __version__
 from afterword.capture.cold import wire
+from afterword.capture.cold.glance import Glance
+from afterword.capture.cold.orders import MARK, MASKED, Orders, Task
 from afterword.capture.cold.outbox import Outbox
 from afterword.capture.decoding import COMMIT_BYTES, Decoding, Fingerprints
 from afterword.capture.harness import table
@@ -29,29 +31,8 @@ from afterword.redact.redactor import Redactor
 from afterword.store import faults
 from afterword.store.ledger.sources import Checkpoint
 
-MARK = "[redacted:"
-_MASKED = "something in the name of a folder is masked"
 _STEPS_BYTES = 256 << 10
 _NICE = 5
-
-
-class Task(msgspec.Struct, frozen=True, array_like=True):
-    """A file to read, that nobody has read yet."""
-
-    harness: str
-    path: bytes
-
-
-class Orders(msgspec.Struct, frozen=True, array_like=True):
-    """What the writer tells its workers, by a pipe: the key and a person's patterns are in it."""
-
-    hash_key: bytes
-    engine: str
-    extra: tuple[str, ...]
-    allow: tuple[str, ...]
-    quiet_before_us: int
-    """Who was not written to since then is quiet."""
-    tasks: list[Task]
 
 
 class Recorder:
@@ -67,7 +48,7 @@ class Recorder:
         ready = self._prepare.events(decoded)
         if any(isinstance(event, ReadyFacts) and event.facts.cwd and MARK in event.facts.cwd for event in ready):
             # Whether a session of this folder is left out cannot be told any more: the writer reads on from here.
-            raise ValueError(_MASKED)
+            raise ValueError(MASKED)
         events = [wire.sent(event) for event in ready]
         self._add(wire.Line(pos, line_number, events), sum(_size(event) for event in events))
 
@@ -114,7 +95,10 @@ class Worker:
             task = int.from_bytes(number, "big")
             self._outbox.put(wire.encode(wire.Begin(task)))
             try:
-                self._read(self._orders.tasks[task])
+                if task & wire.PREVIEW:
+                    Glance(self._orders, self._redactor, self._keyed, self._outbox).take(task & ~wire.PREVIEW)
+                else:
+                    self._read(self._orders.tasks[task])
             except Exception:  # noqa: BLE001  # whatever it is: the writer meets it again, and says so
                 self._outbox.put(wire.encode(wire.Failed()))
         self._outbox.close()

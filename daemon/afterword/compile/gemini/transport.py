@@ -8,7 +8,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
 
@@ -18,6 +18,8 @@ from afterword.compile.gemini.faults import ModelFault
 if TYPE_CHECKING:
     from google.genai import Client
     from google.genai.types import GenerateContentResponse
+
+_T = TypeVar("_T")
 
 _TRIES: Final = 4
 _REPLY_MAX: Final = 4_000_000
@@ -85,22 +87,30 @@ class Transport:
         Raises:
             ModelFault: there is none, or none that is whole.
         """
-        for tries in range(1, _TRIES + 1):
+        return self.tried(lambda client: self._once(client, request), request.model)
+
+    def tried(self, once: "Callable[[Client], _T]", model: str, tries_max: int = _TRIES) -> _T:
+        """What a call of the client gives; tried again as in `ask`, each try within the deadline.
+
+        Raises:
+            ModelFault: it gives nothing.
+        """
+        for tries in range(1, tries_max + 1):
             try:
-                return self._within_deadline(request)
+                return self._within_deadline(once, model)
             except ModelFault as fault:
-                delay_s = faults.delay_s(fault, tries) if tries < _TRIES else None
+                delay_s = faults.delay_s(fault, tries) if tries < tries_max else None
                 if delay_s is None:
                     raise
                 self._sleep(delay_s)
         raise AssertionError("the last try returns or raises")
 
-    def _within_deadline(self, request: Request) -> Reply:
-        answered: queue.SimpleQueue[Reply | BaseException] = queue.SimpleQueue()
+    def _within_deadline(self, once: "Callable[[Client], _T]", model: str) -> _T:
+        answered: queue.SimpleQueue[tuple[_T] | BaseException] = queue.SimpleQueue()
 
         def call() -> None:
             try:
-                answered.put(self._once(request))
+                answered.put((self._called(once, model),))
             except BaseException as err:  # noqa: BLE001  # it is raised where the answer is waited for
                 answered.put(err)
 
@@ -111,32 +121,42 @@ class Transport:
             with self._lock:
                 self._client = None  # its connection is of no use any more
             raise ModelFault(f"Gemini did not answer within {self._deadline_s:g} s", why="timeout") from None
-        if isinstance(found, Reply):
-            return found
+        if isinstance(found, tuple):
+            return found[0]
         if isinstance(found, ModelFault):
             raise found
         raise _unforeseen(found) from found
 
-    def _once(self, request: Request) -> Reply:
-        from google.genai import errors, types  # noqa: PLC0415  # over a second, and only where a model is asked
+    def _called(self, once: "Callable[[Client], _T]", model: str) -> _T:
+        from google.genai import errors  # noqa: PLC0415  # over a second, and only where a model is asked
 
         try:
-            answer = self._connected().models.generate_content(
-                model=request.model,
-                contents=request.text,
-                config=types.GenerateContentConfig(
-                    system_instruction=request.system,
-                    response_mime_type="application/json",
-                    response_json_schema=request.schema,
-                    max_output_tokens=request.max_output,
-                    temperature=0.2,
-                    candidate_count=1,
-                    http_options=types.HttpOptions(timeout=int((self._deadline_s + _SPARE_S) * 1000)),
-                ),
-            )
+            return once(self._connected())
         except errors.APIError as err:
             headers = dict(getattr(err.response, "headers", None) or {})
-            raise faults.of_status(err.code or 0, err.details, headers, request.model) from err
+            raise faults.of_status(err.code or 0, err.details, headers, model) from err
+
+    @property
+    def timeout_ms(self) -> int:
+        """When the library is to give up a read."""
+        return int((self._deadline_s + _SPARE_S) * 1000)
+
+    def _once(self, client: "Client", request: Request) -> Reply:
+        from google.genai import types  # noqa: PLC0415  # the same
+
+        answer = client.models.generate_content(
+            model=request.model,
+            contents=request.text,
+            config=types.GenerateContentConfig(
+                system_instruction=request.system,
+                response_mime_type="application/json",
+                response_json_schema=request.schema,
+                max_output_tokens=request.max_output,
+                temperature=0.2,
+                candidate_count=1,
+                http_options=types.HttpOptions(timeout=self.timeout_ms),
+            ),
+        )
         return _whole(answer)
 
     def _connected(self) -> "Client":

@@ -5,6 +5,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
+from afterword.domain import old_notes
 from afterword.domain.articles import LIVE, Article, Current, Edits, Proposal, Ruling, Status, laid_over
 from afterword.domain.ids import ArticleUid, ItemId, SegmentKey
 from afterword.domain.registers import Rank
@@ -77,7 +78,7 @@ def current(ledger: Ledger) -> list[Current]:
 
 
 def standing_at(ledger: Ledger, path: str) -> Status | None:
-    """The status of the live article that lies at this path in the vault, as far as the last look goes."""
+    """The status of the live article at this path in the vault, as far as the last look goes; None without one."""
     rows = ledger.db.execute("SELECT uid FROM article_file WHERE path = ? AND state = ''", (path,)).fetchall()
     for (uid,) in rows:
         found = registers.get(ledger, RecordKind.ARTICLE, uid)
@@ -156,7 +157,8 @@ def item_texts(ledger: Ledger, ids: Iterable[str]) -> list[Redacted]:
 
 
 def cited(ledger: Ledger, keys: Iterable[SegmentKey]) -> dict[SegmentKey, tuple[str, str, int, str]]:
-    """Section key → (day, time, newest revision in the vault or else in the ledger, path of its note or nothing)."""
+    """Section key → (day, time, newest revision in the vault or else in the ledger, path of its note or nothing). Of a
+    person's own note, which is no note of ours, the revision is 0."""
     found: dict[SegmentKey, tuple[str, str, int, str]] = {}
     for key in keys:
         section = segments.section(ledger, key)
@@ -164,5 +166,5 @@ def cited(ledger: Ledger, keys: Iterable[SegmentKey]) -> dict[SegmentKey, tuple[
             register, record = section
             placed = ledger.db.execute("SELECT rev, path FROM placed WHERE key = ?", (key,)).fetchone()
             rev, path = placed or (register.rev, "")
-            found[key] = (record.day, record.time, rev, path)
+            found[key] = (record.day, record.time, 0 if record.harness == old_notes.NAME else rev, path)
     return found

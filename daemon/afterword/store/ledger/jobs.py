@@ -80,6 +80,12 @@ def waiting(ledger: Ledger) -> int:
     return found
 
 
+def unfinished(ledger: Ledger, name: str) -> bool:
+    """Whether a job of this name is queued or running."""
+    found = ledger.db.execute("SELECT 1 FROM job WHERE state IN ('queued', 'running') AND name = ?", (name,)).fetchone()
+    return found is not None
+
+
 def failures(ledger: Ledger, limit: int = 5) -> list[Job]:
     """The last jobs that failed, newest first."""
     rows = ledger.db.execute(

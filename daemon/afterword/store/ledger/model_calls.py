@@ -5,7 +5,6 @@ and a kill in the midst of a call is booked at the most it can have cost.
 """
 
 import json
-from collections.abc import Iterable
 from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
@@ -35,6 +34,23 @@ class Call(msgspec.Struct, frozen=True):
     reason: str
     again_us: int
     at_us: int
+    reply: Redacted
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """A call as it is looked into later. Request and reply are empty when they are not kept any more; `estimated`:
+    the tokens are the most it can have cost."""
+
+    model: str
+    version: int
+    state: State
+    reason: Redacted
+    at_us: int
+    took_ms: int
+    tokens_in: int
+    tokens_out: int
+    estimated: bool
+    request: Redacted
     reply: Redacted
 
 
@@ -126,6 +142,22 @@ def reject(ledger: Ledger, step: str, subject: str, *, why: str, reason: Redacte
         )
 
 
+def newest(ledger: Ledger) -> int:
+    """The row of the newest call; 0 when there is none."""
+    found: int = ledger.db.execute("SELECT coalesce(max(row), 0) FROM model_call").fetchone()[0]
+    return found
+
+
+def set_aside(ledger: Ledger, step: str, subject: str, upto: int) -> None:
+    """What was answered about a subject up to this row is not to be used again: a person wants it asked anew."""
+    with ledger.transaction():
+        ledger.db.execute(
+            "UPDATE model_call SET state = 'failed', why = 'redone', reason = 'asked anew' WHERE step = ?"
+            " AND subject = ? AND state = 'answered' AND row <= ?",
+            (step, subject, upto),
+        )
+
+
 def last(ledger: Ledger, key: str) -> Call | None:
     """The last call that asked this and came to an end."""
     found = ledger.db.execute(
@@ -138,6 +170,22 @@ def _call(found: tuple[Any, ...]) -> Call:
     *fields, reply, packed = found
     named = dict(zip(Call.__struct_fields__, fields, strict=False))
     return Call(**named, reply=unpack(reply, packed))
+
+
+def about(ledger: Ledger, step: str, subject: str) -> list[Kept]:
+    """Every call about a segment or day, in order."""
+    rows = ledger.db.execute(
+        "SELECT model, version, state, reason, at_us, took_ms, tokens_in, tokens_out, estimated, request,"
+        " request_packed, reply, reply_packed FROM model_call WHERE step = ? AND subject = ? ORDER BY row",
+        (step, subject),
+    )
+    return [_kept(found) for found in rows]
+
+
+def _kept(found: tuple[Any, ...]) -> Kept:
+    *fields, request, packed, reply, reply_packed = found
+    named = dict(zip(Kept.__struct_fields__, fields, strict=False))
+    return Kept(**named, request=unpack(request, packed), reply=unpack(reply, reply_packed))
 
 
 def failures(ledger: Ledger, key: str) -> int:
@@ -185,15 +233,6 @@ def empty_old(ledger: Ledger, before_us: int) -> None:
             " WHERE at_us < ? AND (request != x'' OR reply != x'')",
             (before_us,),
         )
-
-
-def drop_texts(ledger: Ledger, subjects: Iterable[str]) -> None:
-    """Empty what was asked and answered about these segments and days; inside a transaction that erases."""
-    ledger.db.executemany(
-        "UPDATE model_call SET request = x'', reply = x'', request_packed = 0, reply_packed = 0, reason = ''"
-        " WHERE subject = ?",
-        [(subject,) for subject in subjects],
-    )
 
 
 def rewrite(ledger: Ledger, row: int, request: Redacted, reply: Redacted, reason: Redacted) -> None:

@@ -4,6 +4,7 @@ from typing import Final
 
 import msgspec
 
+from afterword.domain import old_notes
 from afterword.domain.digest import Digest
 from afterword.domain.ids import ItemId, SegmentKey
 from afterword.domain.items import ExitStatus, Kind, SaidBy
@@ -137,10 +138,12 @@ def is_placed(ledger: Ledger, key: SegmentKey, rev: int) -> bool:
 
 
 def unplaced(ledger: Ledger) -> list[tuple[registers.Register, SectionRecord]]:
-    """Sections whose newest revision is not confirmed in the vault, in the order they belong there."""
+    """Sections whose newest revision is not confirmed in the vault, in the order they belong there. What was read off
+    a person's own notes goes into none of ours."""
     rows = ledger.db.execute(
         "SELECT r.row, r.key, r.rev, r.rank, r.value FROM register r LEFT JOIN placed p ON p.key = r.key"
-        " WHERE r.kind = ? AND r.forgotten = 0 AND (p.rev IS NULL OR p.rev < r.rev)",
-        (RecordKind.SECTION,),
+        " WHERE r.kind = ? AND r.forgotten = 0 AND (p.rev IS NULL OR p.rev < r.rev)"
+        " AND json_extract(r.value, '$.harness') <> ?",
+        (RecordKind.SECTION, old_notes.NAME),
     ).fetchall()
     return sorted(map(_section, rows), key=lambda pair: (pair[1].day, pair[1].start_us, pair[0].key))

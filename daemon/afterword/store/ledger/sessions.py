@@ -105,6 +105,11 @@ def row_of(ledger: Ledger, harness: str, native: Redacted) -> int:
     return row
 
 
+def rows_of(ledger: Ledger, harness: str) -> set[int]:
+    """The rows of a harness's sessions."""
+    return {row for (row,) in ledger.db.execute("SELECT row FROM session WHERE harness = ?", (harness,))}
+
+
 def known_row(ledger: Ledger, harness: str, native: str) -> int | None:
     """The row of a session, if there is one."""
     found = ledger.db.execute("SELECT row FROM session WHERE id = ?", (session_id(harness, native),)).fetchone()
@@ -145,6 +150,18 @@ def folders(ledger: Ledger, limit: int) -> list[tuple[str, str]]:
         (limit,),
     )
     return [(cwd, project_of(root or cwd)) for cwd, root in rows]
+
+
+def named(ledger: Ledger, *, agent: str | None, machine: str | None) -> frozenset[str] | None:
+    """The ids of the sessions of a sub-agent and of a machine; None when neither is named."""
+    if not agent and not machine:
+        return None
+    rows = ledger.db.execute(
+        "SELECT s.id FROM session s JOIN origin o ON o.row = s.origin"
+        " WHERE (?1 IS NULL OR json_extract(s.facts, '$.agent') = ?1) AND (?2 IS NULL OR o.name = ?2)",
+        (agent or None, machine or None),
+    )
+    return frozenset(its_id for (its_id,) in rows)
 
 
 def places(ledger: Ledger) -> list[tuple[SessionFacts, int]]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from afterword.domain import old_notes
 from afterword.domain.ids import ItemId
 from afterword.domain.items import PROSE_KINDS, ExitStatus, Kind, SaidBy
 from afterword.redact.text import Redacted
@@ -65,7 +66,8 @@ def pending(ledger: Ledger) -> Pending:
     found = ledger.db.execute(
         "SELECT (SELECT count(*) FROM session WHERE dirty > 0), (SELECT count(*) FROM text_pending),"
         " (SELECT count(*) FROM register r LEFT JOIN placed p ON p.key = r.key"
-        f" WHERE r.kind = {_SECTION} AND r.forgotten = 0 AND (p.rev IS NULL OR p.rev < r.rev))"
+        f" WHERE r.kind = {_SECTION} AND r.forgotten = 0 AND (p.rev IS NULL OR p.rev < r.rev)"
+        f" AND json_extract(r.value, '$.harness') <> '{old_notes.NAME}')"
     ).fetchone()
     return Pending(found[0], found[1], found[2])
 
