@@ -18,9 +18,10 @@ def markdown(report: Report) -> str:
         f"# {HEADING}",
         "",
         (
-            f"{report.first} to {report.last}: {report.activity.sessions:,} sessions on {len(report.activity.days):,} days,"
-            f" {report.articles:,} articles, {report.connections:,} connections, {report.merged_tellings:,} doubles merged,"
-            f" {report.open_actions:,} left to do, {short(tokens)} tokens spent."
+            f"{report.first} to {report.last}: {report.activity.sessions:,} sessions"
+            f" on {len(report.activity.days):,} days, {report.articles:,} articles, {report.connections:,} connections,"
+            f" {report.merged_tellings:,} doubles merged, {report.open_actions:,} left to do,"
+            f" {short(tokens)} tokens spent."
         ),
         "",
     ]
