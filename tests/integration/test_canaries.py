@@ -30,6 +30,7 @@ SEEN = {
     "context": r"/context/",
     "hook-output": r"said: hook-output",
     "share": r"^out/\d+\.",
+    "report": r"^out/report\.html",
     "backup": r"^out/ledger\.db\.zst item\.",
     "restore": r"^afterword/ledger\.db item\.",
     "door-question": r"said: door-question",

@@ -8,7 +8,7 @@ from typing import Final
 from urllib.parse import quote
 
 from afterword.app import report_charts as charts
-from afterword.app.report import HEADING, Report, Row
+from afterword.app.report import HEADING, Report, Row, counted
 
 _STYLE: Final = """
 :root{color-scheme:light dark;--bg:#faf9f7;--fg:#23211e;--soft:#6d675f;--line:#e5e0d8;--card:#fff;--accent:#6c4bd8;
@@ -25,7 +25,7 @@ h2{font-size:1.15rem;margin:0 0 .6rem}
 h3{font-size:.8rem;margin:1rem 0 .3rem;color:var(--soft);text-transform:uppercase;letter-spacing:.05em}
 p{margin:.4rem 0}
 .soft,footer{color:var(--soft);font-size:.88rem}
-.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(7.5rem,1fr));gap:.6rem;margin:1.2rem 0}
+.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(10rem,42%),1fr));gap:.6rem;margin:1.2rem 0}
 .tile,section{background:var(--card);border:1px solid var(--line);border-radius:10px}
 .tile{padding:.7rem .9rem}
 .tile b{display:block;font-size:1.55rem;line-height:1.2;font-variant-numeric:tabular-nums}
@@ -108,21 +108,22 @@ def _heat(report: Report) -> str:
     if not activity.days:
         return '<p class="none">No session was written up yet.</p>'
     out = []
-    found = charts.calendars(activity.days, report.first, report.last)
+    found = charts.calendars(activity.days, report.first, report.last, since=report.since)
     for n, (name, picture) in enumerate(found):
         if n < _YEARS_OPEN:
             out.append((f"<h3>{_e(name)}</h3>" if name else "") + picture)
         else:
             out.append(f"<details><summary>{_e(name)}</summary>{picture}</details>")
     out.append(_key())
-    out.append("<h3>By agent</h3>" + charts.by_agent(activity.days, activity.agents, report.first, report.last))
+    rows = charts.by_agent(activity.days, activity.agents, report.first, report.last, since=report.since)
+    out.append(f"<h3>By agent</h3>{rows}")
     if report.projects:
         most = max(count for _, count in report.projects)
-        rows = "".join(
-            f'<li>{_e(name)} <span class="soft">{_count(count, "session")}</span>{_meter(count, most)}</li>'
+        projects = "".join(
+            f'<li>{_e(name)} <span class="soft">{counted(count, "session")}</span>{_meter(count, most)}</li>'
             for name, count in report.projects
         )
-        out.append(f"<h3>By project</h3><ul>{rows}</ul>")
+        out.append(f"<h3>By project</h3><ul>{projects}</ul>")
     return "".join(out)
 
 
@@ -152,7 +153,7 @@ def _articles(report: Report, rows: Sequence[Row]) -> str:
     most = max((row.days for row in rows), default=1)
     out = []
     for row in rows:
-        told = f"told on {_count(row.days, 'day')}"
+        told = f"told on {counted(row.days, 'day')}"
         linked = f"linked from {row.linked:,}" if row.linked else ""
         facts = " · ".join(filter(None, (row.project, told, linked, f"last on {row.updated}")))
         title = _linked(report, row.title, row.path)
@@ -196,7 +197,7 @@ def _actions(report: Report) -> str:
 
 
 def _spend(report: Report) -> str:
-    engines = ", ".join(f"{name} on {_count(count, 'day')}" for name, count in sorted(report.engines.items()))
+    engines = ", ".join(f"{name} on {counted(count, 'day')}" for name, count in sorted(report.engines.items()))
     out = [f"<p>Compiled by {_e(engines)}.</p>" if engines else '<p class="none">No day was compiled yet.</p>']
     if report.spend:
         given = sum(row[1] for row in report.spend)
@@ -204,8 +205,8 @@ def _spend(report: Report) -> str:
         calls = sum(row[3] for row in report.spend)
         out.append(charts.spending(report.spend, report.daily_tokens))
         out.append(
-            f'<p class="soft">{given:,} tokens in, {made:,} out, {calls:,} calls on {_count(len(report.spend), "day")}.'
-            f" The cap is {report.daily_tokens:,} a day.</p>"
+            f'<p class="soft">{given:,} tokens in, {made:,} out, {calls:,} calls on'
+            f" {counted(len(report.spend), 'day')}. The cap is {report.daily_tokens:,} a day.</p>"
         )
     else:
         out.append('<p class="soft">No model was asked: nothing was spent.</p>')
@@ -217,10 +218,6 @@ def _troubles(report: Report) -> str:
     masked = _joined(f"{count:,} × {kind}" for kind, count in report.masked.items())
     note = f'<p class="soft">Masked as secrets: {_e(masked)}.</p>' if masked else ""
     return (f"<ul>{rows}</ul>" if rows else '<p class="none">Nothing.</p>') + note
-
-
-def _count(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _joined(words: Iterable[str]) -> str:
