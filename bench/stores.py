@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from afterword.store import fulltext
+from afterword.store import textwriter
 from afterword.store.ledger import schema
 from bench.capture import corpus
 from bench.frame import run
@@ -52,7 +52,7 @@ def store(size_mb: int, seed: int) -> Store:
     home = corpus(size_mb, seed)
     root = home.with_name(home.name.replace("corpus", "store"))
     env = env_of(home, root)
-    stamp = f"{len(schema.MIGRATIONS)} {fulltext.VERSION}"
+    stamp = f"{len(schema.MIGRATIONS)} {textwriter.VERSION}"
     noted = root / "made-by"
     if not noted.exists() or noted.read_text() != stamp:
         shutil.rmtree(root, ignore_errors=True)

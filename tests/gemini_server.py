@@ -404,6 +404,8 @@ def _wrong(server: GeminiServer, handler: BaseHTTPRequestHandler, call: Call) ->
     said = honest(call)
     for each in said.get("articles", ()):
         del each["points"]
+    for each in said.get("verdicts", ()):
+        del each["verdict"]
     said.pop("context", None)
     server.answer(handler, call, json.dumps(said))
 

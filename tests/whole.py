@@ -320,8 +320,6 @@ class Whole:
             ("status",), ("status", "--json"), ("sources",), ("sources", "--json"), ("doctor",), ("doctor", "--json"),
             ("doctor", "--fingerprint", "--explain"), ("config", "show", "--json"),
             ("config", "set", f"vault.{token}", "x"), ("lint",),
-            ("report", "--format", "md"), ("report", "--since", token), ("report", "-o", f"/srv/{token}/report.html"),
-            ("unmerge",), ("unmerge", "--json"), ("unmerge", token),
             ("recall", str(self.project)), ("recall", str(self.project), "--json"), ("blame", "README.md", "--reads"),
             ("blame", "README.md", "--json"), ("blame", token),
             ("again", "E   timeout"), ("again", "timeout", "--json"),
@@ -405,9 +403,8 @@ class Whole:
         for number, session in enumerate(self.stories[:8]):
             self.say("share", session.session, *(("--html", str(out / f"{number}.html")) if number % 2 else ()), code=0)
         self.say("share", self.stories[8].session, "--md", str(out / "8.md"), code=0)
-        self.say("report", code=0)
         self.say("report", "-o", str(out / "report.html"), code=0)
-        self.say("report", "-o", str(out / "report.md"), "--json", code=0)
+        self.say("report", "-o", str(out / "report.md"), code=0)
         self.say("backup", str(out / "ledger.db.zst"), code=0)
         self.say("restore", str(out / "ledger.db.zst"))
         self.say("restore", str(out / "ledger.db.zst"), "--yes", code=0)

@@ -30,7 +30,7 @@ SEEN = {
     "context": r"/context/",
     "hook-output": r"said: hook-output",
     "share": r"^out/\d+\.",
-    "report": r"^out/report\.html",
+    "report": r"^out/report\.",
     "backup": r"^out/ledger\.db\.zst item\.",
     "restore": r"^afterword/ledger\.db item\.",
     "door-question": r"said: door-question",

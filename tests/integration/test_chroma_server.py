@@ -153,7 +153,7 @@ def test_a_server_that_is_away_stops_nothing_and_is_found_again(tmp_path: Path) 
         assert server.url in said
         assert "does not answer" in home.json("status", **env)["index"]["problem"]
         assert _row(home, "chroma", **env)["level"] == "trouble"
-        question = "why does the server answer with an error after starting"
+        question = "why does the health endpoint give an error after starting"
         assert home.json("search", question, **env)["results"], "what is indexed is found without the server"
         server.start()
         assert home.json("index", **env)["done"]["complete"]

@@ -10,7 +10,7 @@ import pytest
 from gemini_server import GeminiServer
 from homes import Home
 
-BY_MEANING = "why does the server answer with an error after starting"
+BY_MEANING = "why does the health endpoint give an error after starting"
 
 
 @pytest.fixture

@@ -130,7 +130,8 @@ def part(program: "Program", given: Part, tell: "Tell", stop: Callable[[], bool]
             partings.put(program.ledger, program.redactor, one)
         program.ledger.set_meta(articles.OWED, 1)
     files = settled(program, tell, stop)
-    return {"parted" if not given.undo else "united": [one.part for one in changed], "files": files}
+    done = list(dict.fromkeys(one.part for one in changed))
+    return {"united" if given.undo else "parted": done, "files": files}
 
 
 def _partings(program: "Program", article: United, tellings: tuple[Telling, ...]) -> list[Parting]:

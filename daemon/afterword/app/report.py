@@ -231,11 +231,6 @@ def as_json(report: Report) -> dict[str, Any]:
     return found
 
 
-def counted(count: int, noun: str) -> str:
-    """`1 day`, `2 days`."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
 def _day(text: str) -> str:
     try:
         return dt.date.fromisoformat(text).isoformat()

@@ -10,7 +10,7 @@ _STEP: Final = 14
 _LEFT: Final = 34
 _TOP: Final = 18
 _LEVELS: Final = 4
-_FEWEST_WEEKS: Final = 16
+_FEWEST_WEEKS: Final = 26
 _YEAR_WEEKS: Final = 54
 _LABEL: Final = 112
 """Units for the names of agents."""
@@ -124,11 +124,11 @@ def growth(points: Sequence[tuple[str, int]], first: str, last: str) -> str:
         f'<path class="line" d="{line}"/>',
     ]
     out += [
-        f'<circle class="dot" cx="{x(day):.1f}" cy="{y(count):.1f}" r="3">{_tip(f"{day}: {count:,}")}</circle>'
+        f'<circle class="dot" cx="{x(day):.1f}" cy="{y(count):.1f}" r="3"><title>{day}: {count:,}</title></circle>'
         for day, count in points[-400:]
     ]
     out += [_text(_LEFT, floor + 16, begin.isoformat()), _text(_PLOT_WIDTH, floor + 16, end.isoformat(), anchor="end")]
-    return _svg(_PLOT_WIDTH + 6, _TOP + _PLOT_HEIGHT + 22, out, "Articles there were, day by day")
+    return _svg(_PLOT_WIDTH + 6, _TOP + _PLOT_HEIGHT + 22, out, "Articles there were, day by day", "plot")
 
 
 def spending(rows: Sequence[tuple[str, int, int, int]], daily_tokens: int) -> str:
@@ -143,7 +143,7 @@ def spending(rows: Sequence[tuple[str, int, int, int]], daily_tokens: int) -> st
     out = _grid(top, y)
     for n, (day, given, made, calls) in enumerate(rows):
         left = _LEFT + width * n + 1
-        said = _tip(f"{day}: {given:,} in, {made:,} out, {calls:,} calls")
+        said = f"<title>{_e(f'{day}: {given:,} in, {made:,} out, {calls:,} calls')}</title>"
         size = max(1.0, width - 2)
         for name, start, count in (("in", 0, given), ("out", given, made)):
             high, low = y(start + count), y(start)
@@ -159,7 +159,7 @@ def spending(rows: Sequence[tuple[str, int, int, int]], daily_tokens: int) -> st
         out.append(
             f'<line class="cap" x1="{_LEFT}" x2="{_PLOT_WIDTH}" y1="{y(daily_tokens):.1f}" y2="{y(daily_tokens):.1f}"/>'
         )
-    return _svg(_PLOT_WIDTH + 6, _TOP + _PLOT_HEIGHT + 22, out, "Tokens by day")
+    return _svg(_PLOT_WIDTH + 6, _TOP + _PLOT_HEIGHT + 22, out, "Tokens by day", "plot")
 
 
 def short(count: float) -> str:
@@ -188,11 +188,8 @@ def _month(day: dt.date) -> str:
 
 
 def _cell(x: float, y: float, heat: int, said: str) -> str:
-    return f'<rect class="q{heat}" x="{x}" y="{y}" width="{_CELL}" height="{_CELL}" rx="2">{_tip(said)}</rect>'
-
-
-def _tip(said: str) -> str:
-    return f"<title>{_e(said)}</title>"
+    size = f'width="{_CELL}" height="{_CELL}" rx="2"'
+    return f'<rect class="q{heat}" x="{x}" y="{y}" {size}><title>{_e(said)}</title></rect>'
 
 
 def _text(x: float, y: float, text: str, *, anchor: str = "") -> str:
@@ -200,9 +197,9 @@ def _text(x: float, y: float, text: str, *, anchor: str = "") -> str:
     return f'<text x="{x:.0f}" y="{y:.0f}"{where}>{_e(text)}</text>'
 
 
-def _svg(width: float, height: float, parts: Iterable[str], name: str) -> str:
+def _svg(width: float, height: float, parts: Iterable[str], name: str, kind: str = "heat") -> str:
     return (
-        f'<div class="picture"><svg viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
+        f'<div class="{kind}"><svg viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
         f' role="img" aria-label="{_e(name)}">{"".join(parts)}</svg></div>'
     )
 

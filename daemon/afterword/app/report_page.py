@@ -8,7 +8,7 @@ from typing import Final
 from urllib.parse import quote
 
 from afterword.app import report_charts as charts
-from afterword.app.report import HEADING, Report, Row, counted
+from afterword.app.report import HEADING, Report, Row
 
 _STYLE: Final = """
 :root{color-scheme:light dark;--bg:#faf9f7;--fg:#23211e;--soft:#6d675f;--line:#e5e0d8;--card:#fff;--accent:#6c4bd8;
@@ -25,14 +25,16 @@ h2{font-size:1.15rem;margin:0 0 .6rem}
 h3{font-size:.8rem;margin:1rem 0 .3rem;color:var(--soft);text-transform:uppercase;letter-spacing:.05em}
 p{margin:.4rem 0}
 .soft,footer{color:var(--soft);font-size:.88rem}
-.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(10rem,42%),1fr));gap:.6rem;margin:1.2rem 0}
+.tiles{display:grid;grid-template-columns:repeat(4,1fr);gap:.6rem;margin:1.2rem 0}
 .tile,section{background:var(--card);border:1px solid var(--line);border-radius:10px}
 .tile{padding:.7rem .9rem}
 .tile b{display:block;font-size:1.55rem;line-height:1.2;font-variant-numeric:tabular-nums}
 .tile span{color:var(--soft);font-size:.82rem}
 section{padding:1rem 1.1rem;margin:.8rem 0}
-.picture{overflow-x:auto;margin:.3rem 0}
-svg{display:block;max-width:none;height:auto}
+.heat{overflow-x:auto;margin:.3rem 0;direction:rtl;text-align:left}
+.heat svg{direction:ltr;margin-right:auto}
+svg{display:block}
+.plot svg{width:100%;height:auto}
 svg text{fill:var(--soft);font:10px system-ui,-apple-system,"Segoe UI",Roboto,sans-serif}
 .q0{fill:var(--q0)}.q1{fill:var(--q1)}.q2{fill:var(--q2)}.q3{fill:var(--q3)}.q4{fill:var(--q4)}
 .area{fill:var(--accent);opacity:.16}.line{fill:none;stroke:var(--accent);stroke-width:2}.dot{fill:var(--accent)}
@@ -49,6 +51,7 @@ a{color:inherit;text-decoration-color:var(--accent);text-underline-offset:3px}
 .none{color:var(--soft)}
 s{color:var(--soft)}
 footer{margin-top:2rem}
+@media (max-width:36rem){.tiles{grid-template-columns:repeat(2,1fr)}.plot svg text{font-size:16px}}
 @media (max-width:30rem){section{padding:.8rem .8rem}h1{font-size:1.4rem}}
 @media print{body{background:#fff}section{break-inside:avoid}}
 """
@@ -115,15 +118,15 @@ def _heat(report: Report) -> str:
         else:
             out.append(f"<details><summary>{_e(name)}</summary>{picture}</details>")
     out.append(_key())
-    rows = charts.by_agent(activity.days, activity.agents, report.first, report.last, since=report.since)
-    out.append(f"<h3>By agent</h3>{rows}")
+    agents = charts.by_agent(activity.days, activity.agents, report.first, report.last, since=report.since)
+    out.append(f"<h3>By agent</h3>{agents}")
     if report.projects:
         most = max(count for _, count in report.projects)
-        projects = "".join(
-            f'<li>{_e(name)} <span class="soft">{counted(count, "session")}</span>{_meter(count, most)}</li>'
+        rows = "".join(
+            f'<li>{_e(name)} <span class="soft">{_count(count, "session")}</span>{_meter(count, most)}</li>'
             for name, count in report.projects
         )
-        out.append(f"<h3>By project</h3><ul>{projects}</ul>")
+        out.append(f"<h3>By project</h3><ul>{rows}</ul>")
     return "".join(out)
 
 
@@ -153,11 +156,13 @@ def _articles(report: Report, rows: Sequence[Row]) -> str:
     most = max((row.days for row in rows), default=1)
     out = []
     for row in rows:
-        told = f"told on {counted(row.days, 'day')}"
+        told = f"told on {_count(row.days, 'day')}"
         linked = f"linked from {row.linked:,}" if row.linked else ""
         facts = " · ".join(filter(None, (row.project, told, linked, f"last on {row.updated}")))
-        title = _linked(report, row.title, row.path)
-        out.append(f'<li>{title}<span class="soft">{_e(facts)}</span>{_meter(row.days, most)}</li>')
+        out.append(
+            f'<li>{_linked(report, row.title, row.path)}<span class="soft">{_e(facts)}</span>'
+            f"{_meter(row.days, most)}</li>"
+        )
     return f"<ol>{''.join(out)}</ol>" if out else ""
 
 
@@ -197,7 +202,7 @@ def _actions(report: Report) -> str:
 
 
 def _spend(report: Report) -> str:
-    engines = ", ".join(f"{name} on {counted(count, 'day')}" for name, count in sorted(report.engines.items()))
+    engines = ", ".join(f"{name} on {_count(count, 'day')}" for name, count in sorted(report.engines.items()))
     out = [f"<p>Compiled by {_e(engines)}.</p>" if engines else '<p class="none">No day was compiled yet.</p>']
     if report.spend:
         given = sum(row[1] for row in report.spend)
@@ -205,8 +210,8 @@ def _spend(report: Report) -> str:
         calls = sum(row[3] for row in report.spend)
         out.append(charts.spending(report.spend, report.daily_tokens))
         out.append(
-            f'<p class="soft">{given:,} tokens in, {made:,} out, {calls:,} calls on'
-            f" {counted(len(report.spend), 'day')}. The cap is {report.daily_tokens:,} a day.</p>"
+            f'<p class="soft">{given:,} tokens in, {made:,} out, {calls:,} calls on {_count(len(report.spend), "day")}.'
+            f" The cap is {report.daily_tokens:,} a day.</p>"
         )
     else:
         out.append('<p class="soft">No model was asked: nothing was spent.</p>')
@@ -218,6 +223,10 @@ def _troubles(report: Report) -> str:
     masked = _joined(f"{count:,} × {kind}" for kind, count in report.masked.items())
     note = f'<p class="soft">Masked as secrets: {_e(masked)}.</p>' if masked else ""
     return (f"<ul>{rows}</ul>" if rows else '<p class="none">Nothing.</p>') + note
+
+
+def _count(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _joined(words: Iterable[str]) -> str:

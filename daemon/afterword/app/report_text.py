@@ -3,7 +3,7 @@
 import datetime as dt
 from typing import Final
 
-from afterword.app.report import HEADING, Report, counted
+from afterword.app.report import HEADING, Report
 from afterword.app.report_charts import level, short
 from afterword.domain.escape import prose
 
@@ -14,18 +14,15 @@ _WEEKS: Final = 26
 def markdown(report: Report) -> str:
     """The whole report."""
     tokens = sum(given + made for _, given, made, _ in report.spend)
-    out = [
-        f"# {HEADING}",
-        "",
-        (
-            f"{report.first} to {report.last}: {counted(report.activity.sessions, 'session')}"
-            f" on {counted(len(report.activity.days), 'day')}, {counted(report.articles, 'article')},"
-            f" {counted(report.connections, 'connection')},"
-            f" {counted(report.merged_tellings, 'double')} merged, {report.open_actions:,} left to do,"
-            f" {short(tokens)} tokens spent."
-        ),
-        "",
-    ]
+    counts = (
+        f"{report.activity.sessions:,} sessions on {len(report.activity.days):,} days",
+        f"{report.articles:,} articles",
+        f"{report.connections:,} connections",
+        f"{report.merged_tellings:,} doubles merged",
+        f"{report.open_actions:,} left to do",
+        f"{short(tokens)} tokens spent",
+    )
+    out = [f"# {HEADING}", "", f"{report.first} to {report.last}: {', '.join(counts)}.", ""]
     out += _heat(report)
     if report.growth:
         out += ["## Growth of knowledge", "", "| day | articles |", "| --- | ---: |"]
@@ -33,7 +30,8 @@ def markdown(report: Report) -> str:
     if report.most_told:
         out += ["## Articles that were told most often", ""]
         out += [
-            f"- {_p(row.title)} ({counted(row.days, 'day')}, linked from {row.linked:,}, last on {row.updated})"
+            f"- {_p(row.title)} (told on {row.days:,} day{'' if row.days == 1 else 's'}, linked from {row.linked:,},"
+            f" last on {row.updated})"
             for row in report.most_told
         ] + [""]
     if report.merged:
@@ -52,7 +50,7 @@ def markdown(report: Report) -> str:
     more = report.open_actions - len(report.actions)
     out += [f"- and {more:,} older ones"] if more > 0 else [] if report.actions else ["Nothing."]
     out += ["", "## Engine and spend", ""]
-    out += [f"- {name}: {counted(count, 'day')} compiled" for name, count in sorted(report.engines.items())]
+    out += [f"- {name}: {count:,} days compiled" for name, count in sorted(report.engines.items())]
     if report.spend:
         out += ["", "| day | tokens in | tokens out | calls |", "| --- | ---: | ---: | ---: |"]
         out += [f"| {day} | {given:,} | {made:,} | {calls:,} |" for day, given, made, calls in report.spend[-_WEEKS:]]
@@ -74,11 +72,9 @@ def _heat(report: Report) -> list[str]:
         return [*out, "No session was written up yet.", ""]
     last = dt.date.fromisoformat(report.last)
     monday = last - dt.timedelta(days=last.weekday())
-    first = dt.date.fromisoformat(report.first)
-    count_of = min(_WEEKS, (last - first).days // 7 + 1) if report.since else _WEEKS
-    mondays = [monday - dt.timedelta(weeks=n) for n in range(count_of - 1, -1, -1)]
+    mondays = [monday - dt.timedelta(weeks=n) for n in range(_WEEKS - 1, -1, -1)]
     weeks = {day.isoformat(): n for n, day in enumerate(mondays)}
-    counts: dict[str, list[int]] = {agent: [0] * len(mondays) for agent in report.activity.agents}
+    counts: dict[str, list[int]] = {agent: [0] * _WEEKS for agent in report.activity.agents}
     for day, row in days.items():
         date = dt.date.fromisoformat(day)
         n = weeks.get((date - dt.timedelta(days=date.weekday())).isoformat())
@@ -87,13 +83,13 @@ def _heat(report: Report) -> list[str]:
                 counts[agent][n] += count
     most = max((count for row in counts.values() for count in row), default=0)
     wide = max(map(len, counts))
-    out += [f"The last {counted(len(mondays), 'week')}, a sign a week:", "", "```"]
+    out += [f"The last {_WEEKS} weeks, a sign a week:", "", "```"]
     out += [
         f"{agent.ljust(wide)}  {''.join(_SHADES[level(count, most)] for count in row)}" for agent, row in counts.items()
     ]
     out += ["```", ""]
     if report.projects:
-        out += [f"- {_p(name)}: {counted(count, 'session')}" for name, count in report.projects] + [""]
+        out += [f"- {_p(name)}: {count:,} sessions" for name, count in report.projects] + [""]
     return out
 
 

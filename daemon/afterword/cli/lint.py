@@ -36,7 +36,7 @@ def lint(*, fix: bool, as_json: bool, config: Config) -> int:
     with reader(config) as ledger:
         found = examine(config, ledger)
     before = found
-    if fix and found:
+    if fix:
         if by_daemon(config.places.state, "mend", {}) is None:
             with writer(config, os.environ, "lint", telling=bars) as program, bars() as tell:
                 mend(program, Mend(), tell, Stop())

@@ -120,15 +120,17 @@ def choice(question: str) -> str:
 
 
 def _shorter(text: str) -> str:
-    for cut in _CUTS:
-        for found in cut.finditer(text):
-            head = text[: found.start()]
-            if len(head) > TITLE_MAX:
-                break
-            if len(head) >= 24 or len(_EAST.findall(head)) >= 8:
-                if _OPENERS.match(head) or head.count("`") % 2 or head.count("(") != head.count(")"):
-                    continue
-                return head
+    """The beginning of a long statement, up to where it may be ended; a very short one only where there is no other."""
+    for least in (24, 16):
+        for cut in _CUTS:
+            for found in cut.finditer(text):
+                head = text[: found.start()]
+                if len(head) > TITLE_MAX:
+                    break
+                if len(head) >= least or len(_EAST.findall(head)) >= 8:
+                    if _OPENERS.match(head) or head.count("`") % 2 or head.count("(") != head.count(")"):
+                        continue
+                    return head
     return text
 
 

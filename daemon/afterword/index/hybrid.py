@@ -31,7 +31,7 @@ Mode: TypeAlias = Literal["both", "exact", "semantic"]
 Why: TypeAlias = Literal["exact", "meaning"]
 
 _CASED = re.compile(r"[a-z][A-Z]|^[A-Z0-9]{3,}$")
-_QUOTED = re.compile(r'"[^"]*"?')
+_QUOTED = r'"[^"]*"?'
 _QUESTION_WORDS = 3
 _SIGNS = re.compile(r"[_/\\=<>(){}\[\]@#$%^&*|~`+]|:\S|\w\.\w|^-|\d[A-Za-z]|[A-Za-z]\d|^\d+$")
 
@@ -176,7 +176,7 @@ def only_exact(query: str) -> bool:
     """
     words = query.split()
     if '"' in query:
-        return len(_QUOTED.sub(" ", query).split()) < _QUESTION_WORDS
+        return len(re.sub(_QUOTED, " ", query).split()) < _QUESTION_WORDS
     return bool(words) and all(_SIGNS.search(word) or _CASED.search(word) for word in words)
 
 

@@ -34,7 +34,7 @@ CHECKED_CHARS = 200_000_000
 MOST_MAX = 5_000
 """So many hits, the newest, are weighed by how many of the words they hold."""
 _MOST_SHARE = 0.5
-_FILE = re.compile(r"[^\s*?\"']*[\w-]\.\w{1,10}|[^\s*?\"']+/[^\s*?\"']+")
+_FILE = r"[^\s*?\"']*[\w-]\.\w{1,10}|[^\s*?\"']+/[^\s*?\"']+"
 _TOOL_WEIGHT: dict[int, float] = {
     Kind.COMMAND: 0.6, Kind.EDIT: 0.5, Kind.CALL: 0.45, Kind.THINKING: 0.4, Kind.READ: 0.35
 }  # fmt: skip
@@ -125,7 +125,7 @@ def _answer(ledger: Ledger, terms: list[Term], filters: Filters, *, limit: int, 
         loose = matching(step)
         if loose.total or loose.cut:
             return loose
-    if len(terms) == 1 and _FILE.fullmatch(terms[0].literal):
+    if len(terms) == 1 and terms[0].literal and re.fullmatch(_FILE, terms[0].literal):
         return _of_file(ledger, terms[0].literal, terms, where, complete=complete, limit=limit, now_us=now_us)
     if most and not literals and len(words := telling(terms)) > 1:
         return _most(ledger, terms, words, where, complete=complete, limit=limit, now_us=now_us)

@@ -4,7 +4,7 @@ import re
 
 from afterword.store.fulltext import folded, spaced
 
-WORD = re.compile(r"\w+")
+WORD = r"\w+"
 _ENGLISH = ("ing", "ed", "es", "s")
 _POLISH = tuple("iego iemu ami ach ego emu ych ich iej owi ow om em ej ie ym im".split())  # noqa: SIM905
 _RUSSIAN = tuple(
@@ -40,12 +40,12 @@ _DECIDING = frozenset(
 
 def asks_decision(question: str) -> bool:
     """Whether a question is about what was decided or learned."""
-    return any(word in _DECIDING for word in WORD.findall(question.lower()))
+    return any(word in _DECIDING for word in re.findall(WORD, question.lower()))
 
 
 def stems(text: str) -> list[str]:
     """The words of a text, folded and without their commonest endings."""
-    return [stem(word) for word in WORD.findall(spaced(folded(text)))]
+    return [stem(word) for word in re.findall(WORD, spaced(folded(text)))]
 
 
 def stem(word: str) -> str:

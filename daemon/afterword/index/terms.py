@@ -4,6 +4,7 @@ Hashes of word stems in one array are quick to count over 20,000 chunks and, unl
 undone with the exact text they were made of.
 """
 
+import re
 import zlib
 
 import numpy as np
@@ -26,6 +27,6 @@ def numbers(text: str) -> npt.NDArray[np.uint32]:
 
 def asked(question: str) -> list[int]:
     """The words of a question that say what it is about, each once; all of them when none does."""
-    words = dict.fromkeys(WORD.findall(spaced(folded(question))))
+    words = dict.fromkeys(re.findall(WORD, spaced(folded(question))))
     telling = dict.fromkeys(stem_of(word) for word in words if word not in STOP)
     return [number(stem) for stem in telling or dict.fromkeys(map(stem_of, words))]

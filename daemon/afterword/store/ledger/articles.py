@@ -6,7 +6,7 @@ from typing import Final, TypeAlias
 import msgspec
 
 from afterword.domain import old_notes
-from afterword.domain.articles import LIVE, Article, Current, Edits, Proposal, Ruling, Status, laid_over
+from afterword.domain.articles import Article, Current, Edits, Proposal, Ruling, Status, laid_over
 from afterword.domain.ids import ArticleUid, ItemId, SegmentKey
 from afterword.domain.registers import Rank
 from afterword.redact.redactor import Redactor
@@ -83,8 +83,10 @@ def standing_at(ledger: Ledger, path: str) -> Status | None:
     for (uid,) in rows:
         found = registers.get(ledger, RecordKind.ARTICLE, uid)
         edits = edits_of(ledger, ArticleUid(uid))
-        if found and (article := laid_over(found.read(Article), edits)).status in LIVE:
-            return article.status
+        if found:
+            article = laid_over(found.read(Article), edits)
+            if Current(ArticleUid(uid), article, edits).live:
+                return article.status
     return None
 
 
