@@ -140,3 +140,45 @@ def test_after_something_was_forgotten_nothing_is_previewed(tmp_path: Path) -> N
     histories.write(tmp_path, session)
     killed(home, code=0)
     assert home.json("search", "late")["total"] == 1
+
+
+def test_a_sub_agent_and_a_worktree_are_found_as_they_are_after_it(tmp_path: Path) -> None:
+    lay_out(tmp_path)
+    home = Home(tmp_path)
+    home.sample("codex")
+    main, tree = tmp_path / "work/quarry", tmp_path / "work/trees/blue"
+    (main / ".git/worktrees/blue").mkdir(parents=True)
+    (main / ".git/worktrees/blue/commondir").write_text("../..\n")
+    (main / ".git/worktrees/blue/gitdir").write_text(f"{tree}/.git\n")
+    tree.mkdir(parents=True)
+    (tree / ".git").write_text(f"gitdir: {main}/.git/worktrees/blue\n")
+    for n, cwd in enumerate((tree, main)):
+        session = ClaudeSession(random.Random(SEED + n), cwd=str(cwd))
+        session.prompt(f"where does the scowl{n} come from?")
+        histories.write(tmp_path, session)
+    histories.rest(tmp_path)
+    killed(home)
+    asked = [("scowl*", "--project", "quarry"), ("scowl*", "--project", "blue"), ("calls", "--agent", "scout")]
+    early = [said(home.json("search", *words, "-n", "100", code=None)) for words in asked]
+    home.run("ingest", **AHEAD)
+    late = [said(home.json("search", *words, "-n", "100", code=None)) for words in asked]
+    assert [len(found) for found in late[:2]] == [2, 0]
+    assert late[2]
+    assert early == late
+
+
+def test_a_preview_that_cannot_be_written_ends_nothing(tmp_path: Path) -> None:
+    lay_out(tmp_path)
+    home = Home(tmp_path)
+    (home.state / "preview.db-journal").mkdir(parents=True)  # SQLite's error, as on a full disk
+    home.run("ingest", **AHEAD)
+    assert not (home.state / "preview.db").exists()
+    assert home.json("search", "gribble*", "-n", "100")["total"] >= 12
+
+
+def test_a_reading_that_breaks_leaves_no_preview(tmp_path: Path) -> None:
+    lay_out(tmp_path)
+    home = Home(tmp_path)
+    broken = home.run("ingest", code=None, **AHEAD, AFTERWORD_FAULT="fail@text.commit#1")
+    assert broken.returncode not in (0, None)
+    assert not list(home.state.glob("preview.db*"))

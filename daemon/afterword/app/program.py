@@ -151,18 +151,21 @@ class Program:
             note.previewing(files, every)
             on_preview(files, every)
 
-        done = self.capture.sweep(
-            thorough=thorough,
-            only=only,
-            on_progress=progress,
-            stop=stop,
-            on_large=self.text.spread,
-            on_preview=previewing,
-        )
-        if not stop():
-            self.text.gather()
-        self.text.catch_up(stop, indexing)
-        preview.remove(self.config.places.state)
+        try:
+            done = self.capture.sweep(
+                thorough=thorough,
+                only=only,
+                on_progress=progress,
+                stop=stop,
+                on_large=self.text.spread,
+                on_preview=previewing,
+            )
+            if not stop():
+                self.text.gather()
+            self.text.catch_up(stop, indexing)
+        finally:
+            # Also where the reading broke: the daemon goes on, and what is forgotten then must not be found in it.
+            preview.remove(self.config.places.state)
         note.over()
         if done.new_items:
             self.note_capture()

@@ -31,6 +31,7 @@ from afterword.store.ledger.sources import Checkpoint, Source
 
 if TYPE_CHECKING:
     from afterword.capture.cold.feed import Feed
+    from afterword.capture.cold.orders import Task
 
 _log = logging.getLogger(__name__)
 _LOG_SUFFIXES = (".jsonl", PACKED)
@@ -251,21 +252,29 @@ class Capture:
         )
         try:
             self._feed = Feed(orders, self._jobs, self._redactor, stop, previewed)
-            if previewed and self._preview:
-                from afterword.capture.cold.previewing import Previewing  # noqa: PLC0415
-
-                previewing = Previewing(
-                    self._preview[0], orders.tasks, self._redactor, self._clock(), self.exclusions.excludes
-                )
-                previewing.run(self._feed, lambda done: self._on_preview(done, len(previewed)))
         except OSError as err:
             _log.warning("a first reading goes on without workers: %s", err)
         try:
+            if self._feed and previewed and self._preview:
+                self._look_through(self._feed, self._preview[0], orders.tasks, len(previewed))
             yield
         finally:
             if self._feed:
                 self._feed.close()
             self._feed = None
+
+    def _look_through(self, feed: "Feed", state: Path, tasks: "list[Task]", count: int) -> None:
+        """Have what was said found before it is read. That is a help, no more: where it breaks, as on a full disk, the
+        reading goes on without."""
+        from afterword.capture.cold.previewing import Previewing  # noqa: PLC0415
+        from afterword.store import preview  # noqa: PLC0415
+
+        try:
+            previewing = Previewing(state, tasks, self._redactor, self._clock(), self.exclusions.excludes)
+            previewing.run(feed, lambda done: self._on_preview(done, count))
+        except (OSError, sqlite3.Error) as err:
+            preview.remove(state)
+            _log.warning("a first reading goes on without a preview: %s", err)
 
     def take_in(
         self,

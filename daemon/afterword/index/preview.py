@@ -5,6 +5,7 @@ import re
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeAlias, cast
 
 import msgspec
 
@@ -81,12 +82,8 @@ def _hits(
     if filters.session is not None or elsewhere or not kinds:
         return  # a session that can be named is in the ledger
     literals = [pattern(term) for term in terms if term.literal]
-    heads: dict[int, Head | None] = {}
-    for row, its_id, session, kind, time_us, blob, packed, rank in _rows(state, match, kinds, filters):
-        if session not in heads:
-            heads[session] = _head(state, session, filters)
-        head = heads[session]
-        if head is None or _is_read(ledger, its_id, read):
+    for (row, its_id, kind, time_us, blob, packed, rank), head in _rows(state, match, kinds, filters):
+        if _is_read(ledger, its_id, read):
             continue
         text = unpack(blob, packed)
         if literals:
@@ -107,31 +104,43 @@ def _hits(
         )
 
 
-def _rows(
-    state: Path, match: str, kinds: frozenset[Kind], filters: Filters
-) -> list[tuple[int, bytes, int, int, int, bytes, int, float]]:
-    """(row, item, session, kind, time, text, packed, rank); none when the preview just went away."""
+_Row: TypeAlias = tuple[int, bytes, int, int, bytes, int, float]
+"""(row, item, kind, time, text, packed, rank)"""
+
+
+def _rows(state: Path, match: str, kinds: frozenset[Kind], filters: Filters) -> list[tuple[_Row, Head]]:
+    """What matches, each with its session, as one preview has them; none when that just went away."""
     since = _MIN_TIME_US if filters.since_us is None else filters.since_us
     until = _MAX_TIME_US if filters.until_us is None else filters.until_us
     with preview.reading(state) as db:
         if db is None:
             return []
         try:
-            return db.execute(
+            db.execute("BEGIN")
+            rows = db.execute(
                 "WITH hit AS MATERIALIZED (SELECT rowid AS row, bm25(prose) AS rank FROM prose WHERE prose MATCH ?)"
-                " SELECT s.row, s.id, s.session, s.kind, s.time_us, s.text, s.packed, hit.rank"
+                " SELECT s.session, s.row, s.id, s.kind, s.time_us, s.text, s.packed, hit.rank"
                 " FROM hit CROSS JOIN said s ON s.row = hit.row WHERE s.time_us >= ? AND s.time_us < ?"
-                f" AND s.kind IN ({','.join('?' * len(kinds))}) ORDER BY s.row LIMIT {CANDIDATES_MAX}",
+                f" AND s.kind IN ({','.join('?' * len(kinds))}) ORDER BY s.row",
                 (match, since, until, *sorted(kinds)),
-            ).fetchall()
+            )
+            heads: dict[int, Head | None] = {}
+            found: list[tuple[_Row, Head]] = []
+            for session, *row in rows:
+                if session not in heads:
+                    heads[session] = _head(db, session, filters)
+                if (head := heads[session]) is not None:
+                    found.append((cast("_Row", tuple(row)), head))
+                    if len(found) == CANDIDATES_MAX:
+                        break
         except sqlite3.DatabaseError:
             return []
+        return found
 
 
-def _head(state: Path, session: int, filters: Filters) -> Head | None:
+def _head(db: sqlite3.Connection, session: int, filters: Filters) -> Head | None:
     """The session with this row, if it is one of those that are looked for. Its row in the ledger is not known."""
-    with preview.reading(state) as db:
-        found = db and db.execute("SELECT harness, native, facts FROM session WHERE row = ?", (session,)).fetchone()
+    found = db.execute("SELECT harness, native, facts FROM session WHERE row = ?", (session,)).fetchone()
     if not found:
         return None
     harness, native, encoded = found

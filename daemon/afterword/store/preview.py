@@ -84,6 +84,10 @@ class Preview:
         self.commit()
         self._db.close()
 
+    def abandon(self) -> None:
+        """Nothing more comes; what was not committed is not there. Whoever calls this removes it."""
+        self._db.close()
+
     def _begin(self) -> None:
         if not self._db.in_transaction:
             self._db.execute("BEGIN")
@@ -97,10 +101,11 @@ def remove(state: Path) -> None:
 
 @contextlib.contextmanager
 def reading(state: Path) -> Iterator[sqlite3.Connection | None]:
-    """It, open to be read; None when there is none."""
+    """It, as it is now, open to be read; None when there is none. Another may take its place meanwhile, with other
+    rows: what belongs together is read by one connection."""
     path = state / FILE
     try:
-        db = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True) if path.exists() else None
+        db = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, isolation_level=None) if path.exists() else None
     except sqlite3.OperationalError:
         db = None  # it went away just now
     try:

@@ -14,6 +14,7 @@ from afterword.capture.cold.feed import Feed
 from afterword.capture.cold.orders import Task
 from afterword.capture.intake import sane
 from afterword.capture.prepared import ReadyFacts
+from afterword.capture.project import look
 from afterword.domain.ids import item_id
 from afterword.domain.items import Kind, SaidBy
 from afterword.redact.redactor import Redactor
@@ -40,6 +41,7 @@ class Previewing:
         self._excludes = excludes
         self._into: preview.Preview | None = preview.Preview(state)
         self._facts: dict[tuple[str, str], SessionFacts] = {}
+        self._roots: dict[str, str] = {}
         self._rows: dict[tuple[str, str], int] = {}
         self._last_us: dict[tuple[str, str], int] = {}
         self._waiting: dict[tuple[str, str], list[wire.Sent]] = {}
@@ -47,7 +49,12 @@ class Previewing:
 
     def run(self, feed: Feed, on_file: Callable[[int], None]) -> None:
         """Take in all there is."""
-        feed.preview(self._notice, on_file)
+        try:
+            feed.preview(self._notice, on_file)
+        except BaseException:
+            if self._into:
+                self._into.abandon()
+            raise
         if self._into:
             self._into.close()
         faults.hit("preview.whole")
@@ -78,13 +85,26 @@ class Previewing:
         if facts is None:
             if not said.cwd:
                 return
-            facts = self._facts[session] = SessionFacts(cwd=said.cwd)
+            facts = self._facts[session] = SessionFacts(cwd=said.cwd, root=self._root(said.cwd))
         if said.title and said.title_rank >= facts.title_rank:
             facts.title, facts.title_rank = said.title, said.title_rank
-        facts.branch = said.branch or facts.branch
+        for name in ("branch", "agent", "parent"):
+            setattr(facts, name, getattr(said, name) or getattr(facts, name))
         self._rows[session] = self._put(into, session)
         for waiting in self._waiting.pop(session, ()):
             self._say(into, session, waiting)
+
+    def _root(self, cwd: str) -> str:
+        """The main checkout of a folder, "" when there is none; a worktree that is gone is known by one that named it.
+        The ledger, which remembers more, says it when the file is read."""
+        looked = look(self._redactor, cwd, Path.home())
+        if looked is None or (looked.root is None and looked.there):
+            return ""
+        if looked.root is None:
+            return next((self._roots[at] for at in looked.above if at in self._roots), "")
+        for folder in (looked.root, looked.above[0], *looked.worktrees):
+            self._roots[folder] = looked.root
+        return looked.root
 
     def _say(self, into: preview.Preview, session: tuple[str, str], sent: wire.Sent) -> None:
         event, said = sent.event, wire.body_of(sent)
