@@ -95,10 +95,12 @@ class Trouble(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct, frozen=True):
-    """The whole. Days are `YYYY-MM-DD`; `first` is the first day that counts, `last` today."""
+    """The whole. Days are `YYYY-MM-DD`; `first` is the first day that counts, `last` today; `since`: whether there may
+    be something before `first` that does not count."""
 
     first: str
     last: str
+    since: bool
     activity: Activity
     projects: tuple[tuple[str, int], ...]
     growth: tuple[tuple[str, int], ...]
@@ -141,10 +143,11 @@ def gather(config: Config, ledger: Ledger, clock: Clock, redactor: Redactor, sin
     builds = articles.builds(ledger)
     report = Report(
         first=first or min([*activity.days, *(each.article.created for each in live.values())], default=today),
-        last=today,
+        last=max(first, today),
+        since=bool(first),
         activity=activity,
         projects=tuple(projects.most_common(_MOST_ROWS)),
-        growth=_growth(live),
+        growth=_growth(live, first),
         articles=sum(each.article.kind == "concept" for each in live.values()),
         connections=sum(each.article.kind == "connection" for each in live.values()),
         most_told=tuple(
@@ -253,8 +256,8 @@ def _rows(live: Mapping[ArticleUid, Current], paths: Mapping[ArticleUid, str], l
     ]
 
 
-def _growth(live: Mapping[ArticleUid, Current]) -> tuple[tuple[str, int], ...]:
-    made = Counter(each.article.created for each in live.values())
+def _growth(live: Mapping[ArticleUid, Current], first: str) -> tuple[tuple[str, int], ...]:
+    made = Counter(max(first, each.article.created) for each in live.values())
     total = 0
     found = []
     for day in sorted(made):

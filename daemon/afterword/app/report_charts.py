@@ -20,12 +20,15 @@ _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep",
 _DAYS: Final = ((0, "Mon"), (2, "Wed"), (4, "Fri"))
 
 
-def calendars(days: Mapping[str, Mapping[str, int]], first: str, last: str) -> list[tuple[str, str]]:
-    """(name, picture) of the calendars of sessions a day, the newest first: one, or one a year where it is longer."""
+def calendars(days: Mapping[str, Mapping[str, int]], first: str, last: str, *, since: bool) -> list[tuple[str, str]]:
+    """(name, picture) of the calendars of sessions a day, the newest first: one, or one a year where it is longer.
+
+    Empty weeks go before a short time, but not where `since` says that something not counted may be in them.
+    """
     begin, end = dt.date.fromisoformat(first), dt.date.fromisoformat(last)
     most = max((sum(row.values()) for row in days.values()), default=0)
     if (end - begin).days <= 7 * (_YEAR_WEEKS - 1):
-        begin = min(begin, end - dt.timedelta(weeks=_FEWEST_WEEKS - 1))
+        begin = begin if since else min(begin, end - dt.timedelta(weeks=_FEWEST_WEEKS - 1))
         return [("", _calendar(days, begin, end, most))]
     spans = [
         (str(year), max(begin, dt.date(year, 1, 1)), min(end, dt.date(year, 12, 31)))
@@ -54,11 +57,13 @@ def _calendar(days: Mapping[str, Mapping[str, int]], begin: dt.date, end: dt.dat
     return _svg(_LEFT + _STEP * weeks, _TOP + _STEP * 7, out, f"Sessions a day, {begin} to {end}")
 
 
-def by_agent(days: Mapping[str, Mapping[str, int]], agents: Sequence[str], first: str, last: str) -> str:
+def by_agent(
+    days: Mapping[str, Mapping[str, int]], agents: Sequence[str], first: str, last: str, *, since: bool
+) -> str:
     """A row of cells for each agent: weeks, or months where there are too many of those."""
     begin, end = dt.date.fromisoformat(first), dt.date.fromisoformat(last)
     long = (end - begin).days > 7 * (_YEAR_WEEKS - 1)
-    if not long:
+    if not (long or since):
         begin = min(begin, end - dt.timedelta(weeks=_FEWEST_WEEKS - 1))
     name: Callable[[dt.date], str] = _month if long else _week
     columns = list(dict.fromkeys(name(begin + dt.timedelta(days=n)) for n in range((end - begin).days + 1)))

@@ -111,14 +111,15 @@ def _heat(report: Report) -> str:
     if not activity.days:
         return '<p class="none">No session was written up yet.</p>'
     out = []
-    found = charts.calendars(activity.days, report.first, report.last)
+    found = charts.calendars(activity.days, report.first, report.last, since=report.since)
     for n, (name, picture) in enumerate(found):
         if n < _YEARS_OPEN:
             out.append((f"<h3>{_e(name)}</h3>" if name else "") + picture)
         else:
             out.append(f"<details><summary>{_e(name)}</summary>{picture}</details>")
     out.append(_key())
-    out.append("<h3>By agent</h3>" + charts.by_agent(activity.days, activity.agents, report.first, report.last))
+    agents = charts.by_agent(activity.days, activity.agents, report.first, report.last, since=report.since)
+    out.append(f"<h3>By agent</h3>{agents}")
     if report.projects:
         most = max(count for _, count in report.projects)
         rows = "".join(
