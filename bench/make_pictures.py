@@ -1,4 +1,4 @@
-"""Make the pictures of notes in docs/pictures: the demo's vault, rendered the way Obsidian's reading view shows it.
+"""Make the pictures in docs/pictures: the demo's report, and its vault as Obsidian's reading view shows it.
 
     python -m bench.make_pictures                     # writes docs/pictures again; needs Chromium
     python -m bench.make_pictures --vault VAULT --out FOLDER
@@ -9,6 +9,7 @@ Not Obsidian itself: a Markdown renderer with the template's snippet and the app
 import argparse
 import html
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -110,6 +111,13 @@ def demo_vault() -> Path:
     return Path(json.loads(done.stdout)["vault"])
 
 
+def report_of(vault: Path) -> str:
+    """The report of the demo whose vault this is."""
+    env = {"PATH": os.environ["PATH"], "HOME": str(vault.parent), "AFTERWORD_NOW": "2026-06-11T12:00:00Z"}
+    words = [sys.executable, "-m", "afterword", "report", "--format", "html", "-o", "-"]
+    return subprocess.run(words, check=True, capture_output=True, text=True, env=env).stdout
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--vault", type=Path, help="a vault of the demo; made anew when it is not given")
@@ -128,6 +136,7 @@ def main() -> None:
         ("home", vault / "Home.md", 980),
     ):
         photograph(page(path.stem, path.read_text("utf-8"), snippet), given.out / f"{name}.png", height_px)
+    photograph(report_of(vault), given.out / "report.png", 1250)
 
 
 if __name__ == "__main__":

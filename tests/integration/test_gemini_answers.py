@@ -17,7 +17,7 @@ from afterword.domain.digest import DigestInput, Passage
 from afterword.domain.ids import SegmentKey
 from afterword.domain.items import Kind, SaidBy
 from afterword.redact.redactor import Redactor
-from afterword.store.ledger import model_calls
+from afterword.store.ledger import erasing, model_calls
 from afterword.store.ledger.ledger import Ledger, open_writer
 from afterword.store.ledger.rescrub import Rescrub
 
@@ -201,7 +201,22 @@ def test_what_was_kept_goes_through_newer_rules(desk: Desk, server: GeminiServer
     stored = desk.ledger.db.execute(row).fetchone()
     assert word not in unpack(*stored[:2]) + unpack(*stored[2:])
     assert isinstance(desk.ask(question(text=f"We will name it {word}.")), str)  # still of its form
-    with desk.ledger.transaction():
-        model_calls.drop_texts(desk.ledger, ["s-1"])
+    with desk.ledger.erasing():
+        erasing.rows(desk.ledger, desk.redactor, (), lambda _done, _all: None)
     assert desk.ledger.db.execute("SELECT length(request) + length(reply) FROM model_call").fetchone() == (0,)
     assert model_calls.spent(desk.ledger).tokens == server.tokens
+
+
+def test_an_answer_that_was_under_way_during_a_forgetting_is_not_kept(desk: Desk, server: GeminiServer) -> None:
+    server.hold.clear()
+    assert desk.ask(question()) is None
+    with desk.ledger.erasing():
+        erasing.rows(desk.ledger, desk.redactor, (), lambda _done, _all: None)
+    server.hold.set()
+    desk.wait()
+    (call,) = model_calls.about(desk.ledger, digests.STEP, "s-1")
+    assert (call.state, call.request, call.reply, call.reason) == ("answered", "", "", "")
+    assert call.tokens_out > 0
+    assert not call.estimated
+    assert isinstance(desk.asked(question()), str)
+    assert len(server.calls) == 2

@@ -119,6 +119,20 @@ def test_a_person_picks_reads_asks_anew_and_leaves(home: Home, seats: list[Seat]
     assert seat.process.returncode == 0
 
 
+def test_a_session_that_is_gone_by_now_does_not_end_the_picker(home: Home, seats: list[Seat]) -> None:
+    seats.append(seat := Seat(home, "search", "-i", "connection pool"))
+    seat.see("q leave")
+    for number in range(5):
+        home.run("forget", f"picked-{number}", "--yes")
+    seat.press("\r")
+    seat.see("q: back")
+    seat.press("q")
+    seat.see("q leave")
+    seat.press("q")
+    assert "\x1b[?1049l" in seat.end()
+    assert seat.process.returncode == 0
+
+
 @pytest.mark.parametrize("key", ["\x03", "\x1b", "q", "\x04"])
 def test_every_way_out_gives_the_terminal_back(home: Home, seats: list[Seat], key: str) -> None:
     seats.append(seat := Seat(home, "search", "-i", "connection pool"))

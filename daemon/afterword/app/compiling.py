@@ -295,8 +295,12 @@ class Compiling:
             edits = now[uid].edits if uid in now else Edits()
             now[uid] = Current(uid, laid_over(article, edits), edits)
         row = [now[uid] for uid in sorted(now)]
-        notes = [(c.path, c.old or b"", c.new) for c in self._notes.changes(row, article_files.every(self._ledger))]
-        notes += [(path, note, b"") for _, path, note in self._notes.withdrawn(row)]
+        gone = {uid: (path, note) for uid, path, note in self._notes.withdrawn(row)}
+        changes = self._notes.changes(row, article_files.every(self._ledger), leaving=gone)
+        notes = [(change.path, change.old or b"", change.new) for change in changes]
+        # A note may take the name of one that goes: then its file is changed.
+        named = {change.path for change in changes}
+        notes += [(path, note, b"") for path, note in gone.values() if path not in named]
         rows: list[str] = []
         for path, old, new in notes:
             before, after = (side.decode("utf-8", "replace").splitlines(keepends=True) for side in (old, new))

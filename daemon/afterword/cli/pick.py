@@ -118,10 +118,14 @@ class _Picker:
             from afterword.app.reading import reader
             from afterword.app.show import find, whole
 
-            with reader(self._config) as ledger:
-                items = whole(ledger, find(ledger, row["session"])).items
+            try:
+                with reader(self._config) as ledger:
+                    items = whole(ledger, find(ledger, row["session"])).items
+            except AfterwordError as err:
+                # Forgotten by now, or of a first reading and not in the ledger yet: what was found is still to be read.
+                self._said, items = err.message, []
             start = next((at for at, item in enumerate(items) if item.id == row["id"]), 0)
-            texts = [f"[{item.kind.word}] {item.text or item.path or ''}" for item in items[start:]]
+            texts = [f"[{item.kind.word}] {item.text or item.path or ''}" for item in items[start:]] or texts
         width = self._screen.width
         lines: list[str] = []
         for text in texts:

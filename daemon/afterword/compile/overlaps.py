@@ -1,7 +1,8 @@
 """What articles say twice or against each other: compared by words, near ones only, so thousands are no trouble."""
 
+import itertools
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from afterword.compile.joining import says
@@ -48,7 +49,7 @@ class Overlaps:
 
     def facts(self) -> Iterator[tuple[Pair, str]]:
         """Two that say the same sentence, or nearly, and the sentence."""
-        places: dict[str, list[tuple[ArticleUid, Claim, frozenset[str]]]] = {}
+        places: dict[tuple[str, ...], list[tuple[ArticleUid, Claim]]] = {}
         told: set[Pair] = set()
         for uid, article in self._articles.items():
             for claim in article.points:
@@ -56,13 +57,15 @@ class Overlaps:
                 if claim.until or len(words) < _SHORTEST:
                     continue
                 heavy = sorted(words, key=lambda word: (-self._likeness.weight(word), word))[:_TELLING]
-                for other, theirs in self._sharing(heavy, uid, places):
+                keys = list(itertools.combinations(sorted(heavy), _TELLING - 1))
+                near = {theirs.place: (other, theirs) for key in keys for other, theirs in places.get(key, ())}
+                for other, theirs in near.values():
                     pair = (other, uid)
-                    if pair not in told and says(claim, theirs):
+                    if other != uid and pair not in told and says(claim, theirs):
                         told.add(pair)
                         yield pair, claim.text
-                for word in heavy:
-                    places.setdefault(word, []).append((uid, claim, frozenset(heavy)))
+                for key in keys:
+                    places.setdefault(key, []).append((uid, claim))
 
     def contradictions(self) -> Iterator[tuple[Pair, str]]:
         """(later, earlier) of which an engine said that they cannot both be true, or of which the later one replaces a
@@ -78,19 +81,6 @@ class Overlaps:
 
     def _verdict(self, later: ArticleUid, earlier: ArticleUid) -> str | None:
         return self._rulings.between(marks(self._articles[later]), marks(self._articles[earlier]))
-
-    @staticmethod
-    def _sharing(
-        heavy: Collection[str],
-        uid: ArticleUid,
-        places: Mapping[str, list[tuple[ArticleUid, Claim, frozenset[str]]]],
-    ) -> Iterator[tuple[ArticleUid, Claim]]:
-        seen: set[tuple[str, str]] = set()
-        for word in heavy:
-            for other, claim, theirs in places.get(word, ()):
-                if other != uid and claim.place not in seen and len(theirs.intersection(heavy)) >= len(heavy) - 1:
-                    seen.add(claim.place)
-                    yield other, claim
 
     def _pairs(self) -> Iterator[Pair]:
         """Each two that share telling words, the nearest of each; every pair once, the earlier uid first."""

@@ -8,7 +8,7 @@ spliced, and replaced only if it still holds what was read.
 import contextlib
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -105,10 +105,12 @@ class ArticleNotes:
         known: dict[ArticleUid, ArticleFile],
         *,
         quiet: Callable[[Path], bool] = lambda _path: False,
+        leaving: Collection[ArticleUid] = (),
     ) -> list[Change]:
-        """What would have to be written so that the vault shows these articles. Reads files, writes none."""
+        """What would have to be written so that the vault shows these articles. Reads files, writes none. The files of
+        those in `leaving` are there and will be gone by then: their names are free."""
         row = [each for each in current if each.article.status in _SHOWN]
-        paths = self.places(row, known)
+        paths = self.places(row, known, leaving)
         # What vanished together with too many others may come back, but a link to it would lead nowhere now.
         there = [each for each in row if each.uid not in known or known[each.uid].state != "question"]
         targets = self.targets(there, paths)
@@ -127,9 +129,12 @@ class ArticleNotes:
                 found.append(change)
         return found
 
-    def places(self, row: Iterable[Current], known: dict[ArticleUid, ArticleFile]) -> dict[ArticleUid, str]:
+    def places(
+        self, row: Iterable[Current], known: dict[ArticleUid, ArticleFile], leaving: Collection[ArticleUid] = ()
+    ) -> dict[ArticleUid, str]:
         """Where each article lies or will lie, relative to the vault."""
-        taken = {file.path.casefold() for file in known.values() if file.state != "deleted"}
+        free = {known[uid].path for uid in leaving}
+        taken = {file.path.casefold() for uid, file in known.items() if file.state != "deleted" and uid not in leaving}
         spelled = self._spelled() if any(each.uid not in known for each in row) else {}
         paths: dict[ArticleUid, str] = {}
         for each in row:
@@ -141,7 +146,7 @@ class ArticleNotes:
                 path = f"{folder}/{name}.md"
                 # On a Mac, or in its copy on one, two names that differ in case alone are one file.
                 other = spelled.get(path.casefold(), path) != path
-                if path.casefold() not in taken and not other and not self._foreign(path, each.uid):
+                if path.casefold() not in taken and not other and (path in free or not self._foreign(path, each.uid)):
                     break
             taken.add(path.casefold())
             paths[each.uid] = path

@@ -117,9 +117,15 @@ def end(
     reason: Redacted = EMPTY,
     again_us: int = 0,
 ) -> None:
-    """Note what became of a call; `tokens` (in, out) as the server counted them, None where it did not say."""
-    blob, packed = pack(reply)
+    """Note what became of a call; `tokens` (in, out) as the server counted them, None where it did not say.
+
+    Of a call whose request was emptied while it was under way no text is kept: what it tells of may be forgotten.
+    """
     with ledger.transaction(durable=True):
+        asked = ledger.db.execute("SELECT request FROM model_call WHERE row = ?", (row,)).fetchone()
+        if reply and not asked[0]:
+            reply = reason = EMPTY
+        blob, packed = pack(reply)
         ledger.db.execute(
             "UPDATE model_call SET state = ?, why = ?, reason = ?, again_us = ?, took_ms = ?, reply = ?,"
             " reply_packed = ? WHERE row = ?",
