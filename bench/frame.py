@@ -145,7 +145,7 @@ def look(pid: int) -> Moment:
         try:
             fields = Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split()
             cpu_s += (int(fields[11]) + int(fields[12])) * _TICK_S
-            rss_mb += int(Path(f"/proc/{each}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+            rss_mb += _own_mb(each)
             handles += len(os.listdir(f"/proc/{each}/fd"))
             for task in os.listdir(f"/proc/{each}/task"):
                 threads += 1
@@ -154,6 +154,12 @@ def look(pid: int) -> Moment:
         except OSError:
             continue  # it ended while we looked
     return Moment(cpu_s, woken, rss_mb, handles, threads, time.monotonic())
+
+
+def _own_mb(pid: int) -> float:
+    """The memory a process holds; of what it shares with others (libraries, what a fork left alike) its share."""
+    said = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    return next(int(line.split()[1]) * 1024 / 1e6 for line in said.splitlines() if line.startswith("Pss:"))
 
 
 def _children(pid: int) -> list[int]:

@@ -28,6 +28,8 @@ from bench.sessions import make
 from bench.stores import Store, env_of, store
 
 _ASKED = 60
+_TALK = 12_300
+"""Chunks of talk in the index that questions are put to: with those of the diary of a gigabyte they are 20,000."""
 _QUESTIONS = (
     "why did the {} fail after the {} was moved",
     "what was decided about the {} and the {}",
@@ -99,14 +101,15 @@ def said(words: list[str], env: dict[str, str]) -> dict[str, Any]:
 def hybrid(size_mb: int, seed: int) -> dict[str, Any]:
     """Questions through the door of a daemon with a whole index open, and what it then holds."""
     made = store(size_mb, seed)
-    run(program("index"), made.env)
-    set_up(made.root, made.env)
+    env = {**made.env, "AFTERWORD_INDEX_MAX_CHUNKS": str(_TALK)}
+    run(program("index"), env)
+    set_up(made.root, env)
     rng = random.Random(5)
     with tempfile.TemporaryDirectory(prefix="afterword-index-") as name:
         beside = make(Path(name), 1, 1)[0]
         roots = f"{made.home / '.claude'}:{Path(name) / '.claude'}"
         took_ms: list[float] = []
-        with daemon(made.state, made.env | {"AFTERWORD_CLAUDE_ROOT": roots}) as pid:
+        with daemon(made.state, env | {"AFTERWORD_CLAUDE_ROOT": roots}) as pid:
             calm(pid, 1800)
             beside.append("and now something new, so that the vector store is opened")
             time.sleep(2)
@@ -120,7 +123,7 @@ def hybrid(size_mb: int, seed: int) -> dict[str, Any]:
                 if number >= 5:  # the first one loads the model and the index
                     took_ms.append((time.perf_counter() - began) * 1000)
             now = look(pid)
-        status = said(program("status", "--json"), dict(made.env))["index"]
+        status = said(program("status", "--json"), env)["index"]
     return {
         "hybrid_corpus_mb": made.mb,
         "hybrid_chunks": status["chunks"],
