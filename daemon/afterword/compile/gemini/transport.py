@@ -7,6 +7,7 @@ delay a server asks for. Both are done here. Calls block, so they are made by th
 import queue
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -174,6 +175,8 @@ class Transport:
                     )
                 else:
                     self._client = Client(vertexai=False, api_key=self._way.key, http_options=options)
+                # Its connections are kept for the next question; nobody asks one any more when this is gone.
+                weakref.finalize(self, self._client.close)
             return self._client
 
 
