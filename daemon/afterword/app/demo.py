@@ -5,7 +5,11 @@ import tempfile
 from importlib.resources import as_file, files
 from pathlib import Path
 
-SEARCHES = (("TMPDIR",), ('"per-job temp directory"',), ("Kodierung der Buchstaben in Rechnungen",))
+SEARCHES = (
+    ("TMPDIR",),
+    ('"per-job temp directory"',),
+    ("Warum sind polnische Buchstaben beim Import der Rechnungen kaputt",),
+)
 """Three searches that find something in the sample history, as the words of a command line: a word, a phrase, and a
 question in another language than what answers it."""
 
