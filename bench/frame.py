@@ -95,7 +95,7 @@ def watched(
         pid, status, usage = os.wait4(child.pid, os.WNOHANG)
         if pid:
             break
-        for each in [child.pid, *_children(child.pid)] if sys.platform == "linux" else []:
+        for each in [child.pid, *children(child.pid)] if sys.platform == "linux" else []:
             _see(each, seen)
         look_at(time.monotonic() - began)
         time.sleep(every_s)
@@ -141,7 +141,7 @@ def look(pid: int) -> Moment:
         sys.exit("only Linux says in /proc what a running process costs")
     cpu_s = rss_mb = 0.0
     woken = handles = threads = 0
-    for each in [pid, *_children(pid)]:
+    for each in [pid, *children(pid)]:
         try:
             fields = Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split()
             cpu_s += (int(fields[11]) + int(fields[12])) * _TICK_S
@@ -162,12 +162,13 @@ def _own_mb(pid: int) -> float:
     return next(int(line.split()[1]) * 1024 / 1e6 for line in said.splitlines() if line.startswith("Pss:"))
 
 
-def _children(pid: int) -> list[int]:
+def children(pid: int) -> list[int]:
+    """The processes below one. Linux only."""
     found: list[int] = []
     for task in Path(f"/proc/{pid}/task").glob("*/children"):
         try:
             for child in map(int, task.read_text().split()):
-                found += [child, *_children(child)]
+                found += [child, *children(child)]
         except OSError:
             continue
     return found
