@@ -17,7 +17,7 @@ from afterword.domain.digest import DigestInput, Passage
 from afterword.domain.ids import SegmentKey
 from afterword.domain.items import Kind, SaidBy
 from afterword.redact.redactor import Redactor
-from afterword.store.ledger import erasing, model_calls
+from afterword.store.ledger import backfill, erasing, model_calls
 from afterword.store.ledger.ledger import Ledger, open_writer
 from afterword.store.ledger.rescrub import Rescrub
 
@@ -205,6 +205,20 @@ def test_what_was_kept_goes_through_newer_rules(desk: Desk, server: GeminiServer
         erasing.rows(desk.ledger, desk.redactor, (), lambda _done, _all: None)
     assert desk.ledger.db.execute("SELECT length(request) + length(reply) FROM model_call").fetchone() == (0,)
     assert model_calls.spent(desk.ledger).tokens == server.tokens
+
+
+def test_what_a_server_said_of_a_pause_is_forgotten_and_the_pause_is_kept(desk: Desk) -> None:
+    model_calls.set_pause(desk.ledger, desk.redactor, model_calls.Pause(MORNING + 1, "not quetzalcoatl again", "quota"))
+    backfill.note(desk.ledger, desk.redactor, backfill.Asked(3, 2, MORNING + 1, "not quetzalcoatl again"))
+    with desk.ledger.erasing():
+        erasing.rows(desk.ledger, desk.redactor, (), lambda _done, _all: None)
+    pause, asked = model_calls.pause(desk.ledger), backfill.asked(desk.ledger)
+    assert pause is not None
+    assert asked is not None
+    assert (pause.until_us, pause.reason, pause.why) == (MORNING + 1, "forgotten", "quota")
+    assert (asked.sections, asked.until_us, asked.reason) == (3, MORNING + 1, "forgotten")
+    rows = desk.ledger.db.execute("SELECT value FROM meta WHERE typeof(value) = 'text'").fetchall()
+    assert not [value for (value,) in rows if "quetzalcoatl" in value]
 
 
 def test_an_answer_that_was_under_way_during_a_forgetting_is_not_kept(desk: Desk, server: GeminiServer) -> None:

@@ -10,7 +10,7 @@ from afterword.redact.redactor import Redactor
 from afterword.store.ledger import articles, section_edits
 from afterword.store.ledger.ledger import Ledger, RecordKind
 
-_STATE: Final = "backfill"
+ASKED: Final = "backfill"
 """The small fact that a person asked for the past to be taken through the model: `Asked` as JSON, or nothing."""
 _SAID_CHARS: Final = 60_000
 _OTHER_CHARS: Final = 6_000
@@ -81,14 +81,14 @@ _SECTIONS: Final = f"SELECT s.key, s.rev, json_extract(s.value, '$.day'), length
 
 def asked(ledger: Ledger) -> Asked | None:
     """The backfill that is under way or waits to go on."""
-    found = ledger.meta(_STATE)
+    found = ledger.meta(ASKED)
     return msgspec.json.decode(found.encode(), type=Asked) if isinstance(found, str) and found else None
 
 
 def note(ledger: Ledger, redactor: Redactor, what: Asked | None) -> None:
     """Remember how far it is, or with None that there is none."""
-    if what is None and not ledger.meta(_STATE):
+    if what is None and not ledger.meta(ASKED):
         return
     said: Any = "" if what is None else redactor.document(msgspec.to_builtins(what))
     with ledger.transaction():
-        ledger.set_meta(_STATE, said)
+        ledger.set_meta(ASKED, said)

@@ -17,7 +17,18 @@ from afterword.domain.items import Kind, SaidBy
 from afterword.redact.redactor import Redactor
 from afterword.redact.text import stored
 from afterword.store import faults
-from afterword.store.ledger import articles, forgetting, masked, registers, section_edits, segments, sessions, sources
+from afterword.store.ledger import (
+    articles,
+    backfill,
+    forgetting,
+    masked,
+    model_calls,
+    registers,
+    section_edits,
+    segments,
+    sessions,
+    sources,
+)
 from afterword.store.ledger.ledger import Ledger, RecordKind, unpack
 from afterword.store.ledger.segments import DigestRecord, SectionRecord
 from afterword.store.ledger.tombstones import FACTS
@@ -171,6 +182,12 @@ def _small(ledger: Ledger) -> None:
     # A question to a model quotes articles of other days too: of none a text is kept, of all what they cost.
     ledger.db.execute(
         "UPDATE model_call SET request = x'', request_packed = 0, reply = x'', reply_packed = 0, reason = ''"
+    )
+    # A server's refusal may quote what it was asked; that it waits, and until when, stays.
+    ledger.db.execute(
+        "UPDATE meta SET value = json_set(value, '$.reason', 'forgotten') WHERE key IN (?, ?) AND value <> ''"
+        " AND coalesce(json_extract(value, '$.reason'), '') <> ''",
+        (model_calls.PAUSE, backfill.ASKED),
     )
     error = '{"kind":"forgotten","message":"forgotten","hint":""}'
     ledger.db.execute(
