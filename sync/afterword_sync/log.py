@@ -10,19 +10,10 @@ from typing import Protocol
 
 import msgspec
 
+from afterword_sync.errors import Refused
 from afterword_sync.record import Record
 
-
-class Refused(Exception):
-    """What a peer or a folder brought is not taken, and nothing of it is in the ledger.
-
-    `reason` is a sentence for people that names origins, numbers and fields, never a value; `hint` says what helps.
-    """
-
-    def __init__(self, reason: str, hint: str = "") -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.hint = hint
+__all__ = ["Inserted", "Log", "Refused"]
 
 
 class Inserted(msgspec.Struct, frozen=True, kw_only=True):
