@@ -10,7 +10,6 @@ import pwd
 import shutil
 import socket
 import subprocess
-import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -219,11 +218,10 @@ def agent(*keys):
         process.stdout.close()
 
 
-def serving(server, name="afterword", folder=None, script=None):
-    """Put a program called `name` where whoever logs in finds it; it runs the exchange's side `script`."""
-    place = folder or server.folder / "bin"
-    place.mkdir(parents=True, exist_ok=True)
-    made = place / name
-    made.write_text(f"#!/bin/sh\n{script or f'exec {sys.executable} -m sync_served "$@"'}\n")
+def command(folder, script, name="afterword"):
+    """A program called `name` in this folder, a line or more of shell."""
+    folder.mkdir(parents=True, exist_ok=True)
+    made = folder / name
+    made.write_text(f"#!/bin/sh\n{script}\n")
     made.chmod(0o755)
     return made
