@@ -1,9 +1,12 @@
 """The far end of `bench.sync`, and its ledgers that are none. Imports little: its start is part of what is measured."""
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 
 from afterword_sync.channel import standard_streams
 from afterword_sync.conversation import serve
+from afterword_sync.frame import Kind
+from afterword_sync.link import Deadlines, Link
 from afterword_sync.log import Inserted
 from afterword_sync.record import Payload, Record
 
@@ -56,5 +59,17 @@ class Texts:
         raise NotImplementedError
 
 
+def take_frames() -> None:
+    """Unpack what comes and acknowledge it, unread."""
+    with Link(standard_streams(), Deadlines()) as link:
+        while (frame := link.take(wait=True)) is not None and frame.kind is Kind.BATCH:
+            link.send(Kind.ACK)
+        link.send(Kind.DONE)
+        link.flush()
+
+
 if __name__ == "__main__":
-    serve(standard_streams(), Texts("b" * 32, ()))
+    if sys.argv[1:] == ["frames"]:
+        take_frames()
+    else:
+        serve(standard_streams(), Texts("b" * 32, ()))
