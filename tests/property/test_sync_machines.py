@@ -290,3 +290,36 @@ def test_two_machines_that_share_an_origin_are_told(tmp_path):
     (pending,) = import_folder(tmp_path, other).pending
     assert "two machines share origin" in pending.reason
     assert not pending.waits
+
+
+def test_what_is_held_back_comes_when_it_is_let_go_also_through_another_machine():
+    mini, relay, phone = machine("mini"), machine("relay"), machine("phone")
+    mini.make(THING, "a", text="for everybody")
+    mini.hold("b", [phone.origin])
+    mini.make(THING, "b", text="not for the phone")
+    meet(mini, relay)
+    for there in (relay, mini):
+        meet(there, phone)
+        assert (THING, "b") not in phone.values
+    assert relay.equal() == mini.equal()
+    assert phone.vector()[mini.origin] == 3  # it has the numbers, and is not sent them again
+    mini.lift("b")
+    meet(mini, relay)
+    assert meet(relay, phone) == (2, 0)
+    assert phone.equal() == mini.equal()
+    assert meet(mini, phone) == (0, 0)
+
+
+def test_what_is_forgotten_does_not_come_back_in_any_order():
+    laptop, mini = machine("laptop"), machine("mini")
+    laptop.make(THING, "s", text="a secret")
+    meet(laptop, mini)
+    old = mini.saved()
+    laptop.forget("s")
+    mini.make(THING, "s", text="a secret, changed meanwhile")
+    for here, there in ((mini, laptop), (laptop, mini), (old, laptop), (mini, old), (laptop, old)):
+        meet(here, there)
+        meet(here, there)
+    for log in (laptop, mini, old):
+        assert (THING, "s") not in log.values
+        assert log.equal() == laptop.equal()
