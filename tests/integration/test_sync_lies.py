@@ -10,11 +10,11 @@ import pytest
 import zstandard
 from sync_world import FAST, HOLD, THING, TOMBSTONE, Liar, against, channels, head, machine, meet, talk
 
-from afterword_sync.batch import MAX_BATCH_BYTES, batches, early_batches
+from afterword_sync.batch import MAX_BATCH_BYTES, MOST_BYTES, batches, early_batches
 from afterword_sync.conversation import exchange
 from afterword_sync.errors import LinkBroken, NeverGreeted, PeerRefused, Refused
 from afterword_sync.frame import MAGIC, Kind
-from afterword_sync.link import Deadlines
+from afterword_sync.link import WINDOW_BYTES, Deadlines
 from afterword_sync.record import Record, Stub, payload
 
 PEER, OTHER = "f" * 32, "e" * 32
@@ -228,6 +228,28 @@ def test_more_than_was_acknowledged_is_not_taken():
     got, _ = against(log, told)
     assert got.reason == "the other side sends more than was acknowledged"
     assert len(log.rows) < 12
+
+
+def test_no_more_is_read_than_may_be_under_way():
+    """A first exchange of any size takes the memory of some batches."""
+    log, read = machine("here"), []
+    text = os.urandom(100_000).hex()
+    for n in range(200):
+        log.make(THING, f"k{n}", rev=1, text=text)
+    reader = log.read
+    log.read = lambda *words: (read.append(record.n) or record for record in reader(*words))
+
+    def told(liar):
+        liar.begin()
+        for _ in range(2):
+            liar.hear(Kind.BATCH)
+        read_until_now = max(read[1:])
+        assert read_until_now * 200_000 < WINDOW_BYTES + 2 * MOST_BYTES
+        liar.say(Kind.REFUSED, b'{"reason":"enough"}')
+
+    got, _ = against(log, told)
+    assert got.reason == "enough"
+    assert max(read[1:]) < 70
 
 
 def test_noise_before_the_greeting_is_skipped_and_not_endless():
