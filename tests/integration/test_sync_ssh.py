@@ -145,6 +145,10 @@ def test_let_in_with_none_of_the_keys(near, server, far, laptop):
     error = refused(AuthFailed, near, laptop)
     assert error.reason == f"mini does not let {server.user} in with none of these keys: {stranger}"
     assert "ssh-copy-id mini" in error.hint
+    stranger.write_text(stranger.read_text()[:200])
+    error = refused(AuthFailed, near, laptop)
+    assert f"without a key, and there is none to offer (not used: {stranger}: it cannot be read)" in error.reason
+    assert "ssh-copy-id mini" in error.hint
     stranger.chmod(0o644)
     error = refused(AuthFailed, near, laptop)
     assert f"{stranger}: others may read it" in error.reason
