@@ -3,6 +3,7 @@
 import os
 import random
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -208,8 +209,8 @@ TestMachines = Machines.TestCase
 def test_many_steps_at_random(tmp_path, record_property):
     """The same world, long: as many steps as are asked for, in runs of a hundred."""
     seed = int(os.environ.get("AFTERWORD_TEST_SEED", "12"))
-    record_property("seed", f"seed {seed}, {STEPS} steps")
     rng = random.Random(seed)
+    done = Counter()
     for run in range(STEPS // 100):
         root = tmp_path / str(run)
         root.mkdir()
@@ -242,6 +243,8 @@ def test_many_steps_at_random(tmp_path, record_property):
                     world.backups.append((who, world.one(who).saved()))
             world.check()
         world.settle()
+    counted = ", ".join(f"{count} {what}" for what, count in sorted(done.items()))
+    record_property("seed", f"seed {seed}, {STEPS} steps: {counted}")
 
 
 def test_a_machine_set_back_unnoticed_takes_a_new_origin_from_a_peer_that_knows_more(tmp_path):
