@@ -217,9 +217,11 @@ def test_many_steps_at_random(tmp_path, record_property):
         world = World(rng.randint(2, 4), root)
         for _ in range(100):
             who, other, key = rng.randrange(4), rng.randrange(4), f"k{rng.randrange(6)}"
-            match rng.choice(
+            what = rng.choice(
                 ("make", "make", "make", "forget", "hold", "lift", "meet", "cut", "export", "take", "old")
-            ):
+            )
+            done[what] += 1
+            match what:
                 case "make":
                     for _ in range(rng.choice((1, 1, 30))):
                         world.make(who, key, str(rng.random()))
