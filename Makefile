@@ -37,6 +37,7 @@ demo: $(VENV)/.stamp-run
 	$(VENV)/bin/afterword up --demo $(ARGS)
 
 test: $(VENV)/.stamp-dev
+	@.ci/sshd >/dev/null || echo 'the tests that need an SSH server are skipped' >&2
 	@.ci/check
 
 wheel: $(VENV)/.stamp-dev
@@ -48,17 +49,17 @@ SEED ?= 12
 prove: $(VENV)/.stamp-dev
 	AFTERWORD_TEST_KILLS=$(KILLS) AFTERWORD_TEST_KNOWLEDGE_KILLS=$(KILLS) AFTERWORD_TEST_FORGET_KILLS=$(KILLS) \
 	  AFTERWORD_TEST_RESCRUB_KILLS=$(KILLS) AFTERWORD_TEST_BACKFILL_DAYS=400 AFTERWORD_TEST_BACKFILL_KILLS=50 \
-	  AFTERWORD_TEST_VAULT_STEPS=10000 AFTERWORD_TEST_SEED=$(SEED) HYPOTHESIS_PROFILE=ci \
+	  AFTERWORD_TEST_VAULT_STEPS=10000 AFTERWORD_TEST_SYNC_STEPS=10000 AFTERWORD_TEST_SEED=$(SEED) HYPOTHESIS_PROFILE=ci \
 	  $(VENV)/bin/pytest tests/fault tests/property -p no:randomly --junitxml=build/prove.xml
 	@grep -o 'value="seed[^"]*"' build/prove.xml
 
 # The small sizes, some minutes. AFTERWORD_BENCH=DIR names where the made-up histories and their stores are kept.
-BENCH_SMALL := capture query latency index hook 'idle --files 500 --seconds 15' digest compile
+BENCH_SMALL := capture query latency index hook sync 'idle --files 500 --seconds 15' digest compile
 bench: $(VENV)/.stamp-dev
 	@for words in $(BENCH_SMALL); do echo "== bench.$$words"; $(VENV)/bin/python -m bench.$$words $(ARGS) || exit 1; done
 
 # All sizes, up to 3.3 GB: an hour or two, and 10 GB of disk. What is found is kept, and written into docs/benchmarks.md.
-BENCH_FULL := hook latency idle 'capture --size-mb 200' 'capture --size-mb 1000' 'capture --size-mb 3300' \
+BENCH_FULL := hook latency sync idle 'capture --size-mb 200' 'capture --size-mb 1000' 'capture --size-mb 3300' \
   'query --size-mb 200' 'query --size-mb 1000' 'query --size-mb 3300' 'index --hybrid-mb 1000' \
   'retrieval --own --ablation' 'retrieval --multilingual --ablation' 'retrieval --codes'
 bench-full: $(VENV)/.stamp-dev
