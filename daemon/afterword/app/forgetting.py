@@ -15,7 +15,7 @@ from afterword.capture.decoding import SAID
 from afterword.domain.errors import TransientError
 from afterword.domain.ids import SegmentKey
 from afterword.store import backups_holding, faults, forgotten_file, forgotten_notes, spool
-from afterword.store.ledger import article_files, articles, erasing, forgetting, sessions, tombstones
+from afterword.store.ledger import article_files, articles, compile_on, erasing, forgetting, sessions, tombstones
 from afterword.store.vault_card import read_card
 
 if TYPE_CHECKING:
@@ -71,13 +71,14 @@ def run(
         forgotten_file.keep(program.config.places.state, tombstones.every(ledger))
         faults.hit("forget.marked")
         touched = forgetting.rows(ledger, "session")
+        again = [int(row) for row, value in forgetting.planned(ledger, "session").items() if value == forgetting.AGAIN]
         counts = {kind: len(forgetting.planned(ledger, kind)) for kind in ("item", "section", "day", "article")}
         erasing.rows(
             ledger, program.redactor, SAID, lambda done, all_: tell("Forgetting", "items", done, all_, "erased")
         )
         faults.hit("forget.rows")
         left = _notes(program)
-        _write_up(program, touched)
+        _write_up(program, again)
         left += _articles(program, tell)
         faults.hit("forget.articles")
         program.text.forget_replaced()
@@ -144,7 +145,7 @@ def _articles(program: "Program", tell: "Tell") -> list[str]:
     if forgetting.planned(ledger, "look"):
         # What a person struck out of a section may have become a point of an article.
         days = sorted({*days, *(day for day in program.compiling.days() if day in built)})
-    if days:
+    if days and compile_on.here(ledger):
         program.compiling.run(
             days, on_progress=lambda done, all_: tell("Compiling", "days", done, all_, "without what is forgotten")
         )

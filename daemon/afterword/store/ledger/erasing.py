@@ -64,13 +64,11 @@ def _items(ledger: Ledger, on_progress: Callable[[int, int], None]) -> None:
                         "INSERT INTO text_pending (item, old, old_packed) VALUES (?, ?, ?)", (row, blob, packed)
                     )
                     counts.text("", unpack(blob, packed))
+                # No revision: its tombstone says it, to other machines too.
                 ledger.db.execute(
-                    "UPDATE item SET text = x'', packed = 0, chars = 0, path = NULL, exit_status = NULL, rev = rev + 1"
-                    " WHERE row = ?",
+                    "UPDATE item SET text = x'', packed = 0, chars = 0, path = NULL, exit_status = NULL WHERE row = ?",
                     (row,),
                 )
-                rev = ledger.db.execute("SELECT rev FROM item WHERE row = ?", (row,)).fetchone()[0]
-                ledger.number(RecordKind.ITEM, row, rev)
             counts.save(ledger)
             forgetting.done(ledger, "item", some)
             faults.hit("forget.step")

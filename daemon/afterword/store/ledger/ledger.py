@@ -45,6 +45,8 @@ class RecordKind(IntEnum):
     """An entry of the journal by its uid, and what a person said of it since by `uid/edits`."""
     FACT = 13
     """What entries of the journal come to, by its id, and a person's edits of it by `id/edits`."""
+    HOLD = 20
+    """The machines that nothing of a session is sent to; by the session's id (see `holds`)."""
 
 
 def _keyed(key: bytes) -> tuple["hashlib._Hash", "hashlib._Hash"]:
@@ -165,8 +167,25 @@ class Ledger:
 
     def derive(self, dst: tuple[RecordKind, int], sources: list[tuple[RecordKind, int]]) -> None:
         """Record what `dst` was made from, in place of what was recorded before."""
-        self.db.execute("DELETE FROM derivation WHERE dst_kind = ? AND dst = ?", dst)
-        self.db.executemany("INSERT OR IGNORE INTO derivation VALUES (?, ?, ?, ?)", [(*dst, *src) for src in sources])
+        self.db.execute("DELETE FROM derivation WHERE dst_kind = ? AND dst = ? AND earlier = 0", dst)
+        self._derived(dst, sources)
+
+    def derive_anew(self, dst: tuple[RecordKind, int], sources: list[tuple[RecordKind, int]]) -> None:
+        """The same for what another machine made: what an earlier revision was made from is still remembered, because
+        it may stand in the vault."""
+        self.db.execute("UPDATE derivation SET earlier = 1 WHERE dst_kind = ? AND dst = ?", dst)
+        self._derived(dst, sources)
+
+    def _derived(self, dst: tuple[RecordKind, int], sources: list[tuple[RecordKind, int]]) -> None:
+        self.db.executemany(
+            "INSERT INTO derivation VALUES (?, ?, ?, ?, 0) ON CONFLICT DO UPDATE SET earlier = 0",
+            [(*dst, *src) for src in sources],
+        )
+
+    def begin_log(self) -> None:
+        """The next number is 1: this machine has a new origin. Inside a transaction that numbered nothing."""
+        assert not self._numbered
+        self._next_n = 1
 
     def checkpoint(self) -> None:
         """Move what is in the write-ahead log into the file, so that it does not grow over a long ingest."""

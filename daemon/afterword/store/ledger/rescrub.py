@@ -75,6 +75,8 @@ COLUMNS: Final[dict[str, Holds]] = {
     "backup.origin": "ours",
     **dict.fromkeys(("model_call.key", "model_call.step", "model_call.subject", "model_call.model"), "ours"),
     **dict.fromkeys(("model_call.state", "model_call.why", "model_call.day"), "ours"),
+    # Numbers, places and ids: what waits in `body` is a membership.
+    **dict.fromkeys(("stub.key", "stub.why", "stub.body", "stub.session", "stub.item", "derives.item"), "ours"),
 }
 """Every column that is no number, and what it holds; a test holds the schema against it."""
 
@@ -175,7 +177,8 @@ class Rescrub:
                 self._db.execute("UPDATE session SET native = ? WHERE row = ?", (own, row))
             if (clean, own) != (facts, native):
                 self._db.execute(
-                    "UPDATE session SET facts = ?, rev = ?, rank = ? WHERE row = ?", (clean, rev + 1, _lower(rank), row)
+                    "UPDATE session SET facts = ?, rev = ?, rank = ?, by = 1 WHERE row = ?",
+                    (clean, rev + 1, _lower(rank), row),
                 )
                 self._ledger.number(RecordKind.SESSION, row, rev + 1)
                 sessions.mark_dirty(self._ledger, row, 0)
@@ -231,7 +234,8 @@ class Rescrub:
                     "INSERT INTO text_pending (item, old, old_packed) VALUES (?, ?, ?)", (row, blob, packed)
                 )
             self._db.execute(
-                "UPDATE item SET path = ?, rev = ?, rank = ? WHERE row = ?", (new_path, rev + 1, _lower(rank), row)
+                "UPDATE item SET path = ?, rev = ?, rank = ?, origin = 1 WHERE row = ?",
+                (new_path, rev + 1, _lower(rank), row),
             )
             self._ledger.number(RecordKind.ITEM, row, rev + 1)
             holders = self._db.execute("SELECT session FROM membership WHERE item = ?", (row,)).fetchall()

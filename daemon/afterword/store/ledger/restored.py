@@ -11,10 +11,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from afterword.store.ledger import schema
+from afterword.domain.registers import Rank
+from afterword.redact.text import stored
+from afterword.store.ledger import registers, schema
 from afterword.store.ledger.ledger import Ledger, RecordKind
 
-_OWNED: Final = ("session", "item", "membership", "register", "log")
+_OWNED: Final = (
+    *(("session", "origin"), ("session", "by"), ("item", "origin"), ("membership", "origin"), ("register", "origin")),
+    *(("log", "origin"), ("stub", "origin"), ("issued_again", "origin"), ("issued_again", "by")),
+)
+"""Columns that say whose something is."""
+PLACE: Final = "place"
+"""The small fact of where the ledger lies; empty until a writer has looked."""
 _OF_THE_VAULT: Final = ("append", "placed", "note", "article_file", "other_file", "build_logged")
 """What stands in the vault, which was not set back."""
 
@@ -30,21 +38,68 @@ def renew(path: Path, tell: Callable[[int, int], None]) -> str:
         schema.migrate(db)
         ledger = Ledger(db, path)
         with ledger.transaction():
-            before, name = ledger.origin
-            new = uuid.uuid4().hex
-            db.execute("UPDATE origin SET id = ? WHERE row = 1", (new,))
-            old = db.execute("INSERT INTO origin (id, name) VALUES (?, ?)", (before, name)).lastrowid
-            for n, table in enumerate(_OWNED):
-                tell(n, len(_OWNED))
-                db.execute(f"UPDATE {table} SET origin = ? WHERE origin = 1", (old,))
-            db.execute("UPDATE log SET ref = ? WHERE kind = ? AND ref = 1", (old, RecordKind.ORIGIN))
+            new = new_origin(ledger, tell)
             # What was asked of another daemon, at another time.
             db.execute("DELETE FROM job")
             db.execute("DELETE FROM meta WHERE key = 'backup' OR key LIKE 'watch:%'")
-        with ledger.transaction():
-            ledger.number(RecordKind.ORIGIN, 1, 1)
+            ledger.set_meta(PLACE, "")
         db.execute("PRAGMA journal_mode = DELETE")
     return new
+
+
+def new_origin(
+    ledger: Ledger, tell: Callable[[int, int], None] = lambda _done, _all: None, *, same: bool = True
+) -> str:
+    """Give this machine another origin: what it numbered so far is another one's. Inside a transaction of its own.
+
+    `same`: it is the machine that numbered it, and does on what the settings say that one does.
+
+    Returns:
+        The new id.
+    """
+    db = ledger.db
+    before, _ = ledger.origin
+    new = uuid.uuid4().hex
+    db.execute("UPDATE origin SET id = ? WHERE row = 1", (new,))
+    old = db.execute("INSERT INTO origin (id, name, rev) SELECT ?, name, rev FROM origin WHERE row = 1", (before,))
+    for n, (table, column) in enumerate(_OWNED):
+        tell(n, len(_OWNED))
+        db.execute(f"UPDATE {table} SET {column} = ? WHERE {column} = 1", (old.lastrowid,))
+    db.execute("UPDATE log SET ref = ? WHERE kind = ? AND ref = 1", (old.lastrowid, RecordKind.ORIGIN))
+    db.execute("UPDATE origin SET rev = 1 WHERE row = 1")
+    settings = db.execute(
+        "SELECT key FROM register WHERE kind = ? AND value = ?", (RecordKind.SETTING, f'"{before}"')
+    ).fetchall()
+    ledger.begin_log()
+    ledger.number(RecordKind.ORIGIN, 1, 1)
+    for (key,) in settings if same else ():
+        registers.put(ledger, RecordKind.SETTING, key, stored(f'"{new}"'), Rank.PERSON)
+    return new
+
+
+def place_of(ledger: Ledger, machine: str) -> str:
+    """A name for where this ledger lies: another one for a copy of the file, or on another machine."""
+    inode = ledger.path.stat().st_ino
+    return ledger.keyed_hash(f"place\0{machine}\0{inode}".encode(), 16).hex()
+
+
+def settle_place(ledger: Ledger, machine: str) -> bool:
+    """Give this machine a new origin if its ledger is a copy of one that lies, or lay, elsewhere; whether it did.
+
+    Two machines that number in one origin would overwrite each other: a copied home, or one put back from a backup of
+    files, begins a log of its own.
+    """
+    here = place_of(ledger, machine)
+    before = ledger.meta(PLACE)
+    if before == here:
+        return False
+    with ledger.transaction(durable=True):
+        moved = bool(before)
+        if moved:
+            # Where others are known, the one it was copied from may be at work still.
+            new_origin(ledger, same=len(ledger.origins()) == 1)
+        ledger.set_meta(PLACE, here)
+    return moved
 
 
 def take_over(path: Path, present: Path) -> None:
