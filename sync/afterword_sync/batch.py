@@ -103,19 +103,29 @@ def batches(records: Iterable[Record], rules: str) -> Iterator[Batch]:
         yield _made(held, lines, rules)
 
 
-def early_batches(records: Iterable[Record]) -> Iterator[tuple[int, bytes]]:
-    """Records that go first, as messages of (how many, bytes), within the bounds of a batch."""
+class Early(msgspec.Struct, frozen=True):
+    """A message of records that go first."""
+
+    count: int
+    highest: dict[str, int]  # number, of each origin in it
+    data: bytes
+
+
+def early_batches(records: Iterable[Record]) -> Iterator[Early]:
+    """Records that go first, in messages within the bounds of a batch."""
     lines: list[bytes] = []
+    highest: dict[str, int] = {}
     size_bytes = 0
     for record in records:
         line = encode(record)
         if lines and (len(lines) == MOST_RECORDS or size_bytes + len(line) + 1 > MOST_BYTES):
-            yield len(lines), _early(lines)
-            lines, size_bytes = [], 0
+            yield Early(len(lines), highest, _early(lines))
+            lines, highest, size_bytes = [], {}, 0
         lines.append(line)
+        highest[record.origin] = max(record.n, highest.get(record.origin, 0))
         size_bytes += len(line) + 1
     if lines:
-        yield len(lines), _early(lines)
+        yield Early(len(lines), highest, _early(lines))
 
 
 def check(data: bytes, kinds: Collection[str]) -> tuple[Header, list[Record]]:

@@ -1,5 +1,10 @@
 """What can go wrong in an exchange, as sentences for people: a reason and what helps. Never a value of a record."""
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from afterword_sync.report import Exchanged
+
 
 class SyncError(Exception):
     """An exchange did not come to its end. What was committed before stays, and the next one goes on from there."""
@@ -10,6 +15,7 @@ class SyncError(Exception):
         super().__init__(reason)
         self.reason = reason
         self.hint = hint
+        self.done: Exchanged | None = None  # what was committed before it went wrong, where that is known
 
 
 class Refused(SyncError):
@@ -29,6 +35,10 @@ class LinkBroken(SyncError):
     transient = True
 
 
+class NeverGreeted(LinkBroken):
+    """The stream ended or stayed silent before the other side said that it is afterword."""
+
+
 class Unreachable(SyncError):
     """Nobody answers at that address: asleep, away, another network."""
 
@@ -45,3 +55,9 @@ class AuthFailed(SyncError):
 
 class RemoteFailed(SyncError):
     """We are in, but `afterword sync serve` does not run there."""
+
+
+def plain(text: str, most_chars: int = 300) -> str:
+    """What somebody else wrote, on one line without control characters, for use in a sentence."""
+    shown = "".join(char if char.isprintable() else " " for char in text[: 4 * most_chars])
+    return " ".join(shown.split())[:most_chars]

@@ -1,11 +1,13 @@
 """What this library knows of a ledger: the `Log` protocol, filled by whoever has one.
 
 Every method is called from the thread that called `exchange`, `serve`, `export_folder` or `import_folder`, never from
-two threads. What one call does happens in one transaction, what one call reads comes from one snapshot (an iterator's
-from the moment of its first record to its last; it is closed when the library stops early).
+two threads, and no iterator is kept open over another call. What one call does happens in one transaction, what one
+call reads comes from one snapshot (an iterator's from the moment of its first record to its last; it is closed when the
+library stops early).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Protocol
 
 import msgspec
@@ -13,7 +15,7 @@ import msgspec
 from afterword_sync.errors import Refused
 from afterword_sync.record import Record
 
-__all__ = ["Inserted", "Log", "Refused"]
+__all__ = ["Inserted", "Log", "Refused", "reading"]
 
 
 class Inserted(msgspec.Struct, frozen=True, kw_only=True):
@@ -97,3 +99,14 @@ class Log(Protocol):
         what was lost of it comes home by `insert`. Does nothing when our own vector has reached `known`.
         """
         ...
+
+
+@contextmanager
+def reading(records: Iterator[Record]) -> Iterator[Iterator[Record]]:
+    """The records, and whatever is open behind them closed afterwards, also when not all were taken."""
+    try:
+        yield records
+    finally:
+        close = getattr(records, "close", None)
+        if close is not None:
+            close()
