@@ -5,11 +5,10 @@ Everything goes through the redactor once more; ids stay. What a tombstone forbi
 
 import re
 from collections.abc import Iterable
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
 
-from afterword.domain.articles import Claim
 from afterword.domain.errors import DataError
 from afterword.domain.ids import ItemId
 from afterword.domain.items import Kind, SaidBy, Time
@@ -29,7 +28,9 @@ from afterword.store.ledger.entries import (
 )
 from afterword.store.ledger.ledger import Ledger, RecordKind, pack, unpack
 from afterword.store.ledger.rescrub import PLAIN
-from afterword.store.ledger.tombstones import Tombstone
+
+if TYPE_CHECKING:
+    from afterword.store.ledger.tombstones import Tombstone
 
 B = TypeVar("B", bound=msgspec.Struct)
 
@@ -187,9 +188,7 @@ class Rows:
             if self._awaited:
                 self._derive_awaited(row, its_id)
             return Admitted(row)
-        old = self._db.execute(
-            "SELECT rank, rev, origin, text, packed FROM item WHERE row = ?", (row,)
-        ).fetchone()
+        old = self._db.execute("SELECT rank, rev, origin, text, packed FROM item WHERE row = ?", (row,)).fetchone()
         if wins((False, rank, entry.rev, author), (False, old[0], old[1], self._id(old[2]))):
             before = unpack(old[3], old[4])
             self._db.execute(

@@ -120,9 +120,7 @@ class _Arrival:
         """Of numbers that are here, those whose stub now comes with its payload."""
         if not known:
             return []
-        here = {
-            entry.n: entry for entry in entries.read(self._ledger, self._row, known[0].n, known[-1].n)
-        }
+        here = {entry.n: entry for entry in entries.read(self._ledger, self._row, known[0].n, known[-1].n)}
         found = []
         for entry in known:
             mine = here[entry.n]

@@ -205,7 +205,7 @@ def _item(ledger: Ledger, ref: int) -> Standing | None:
         return Standing(its_id.hex(), rev, by, None, FORGOTTEN, (home.id,))
 
     def body(author: str) -> ItemBody:
-        text = unpack(blob, packed)
+        text = str(unpack(blob, packed))
         return ItemBody(
             kind, said_by, time_us, time_flag, text, home, rank, given_us, path, exit_status, author
         )  # fmt: skip
@@ -221,9 +221,15 @@ def _membership(ledger: Ledger, ref: int) -> Standing | None:
     ).fetchone()
     if found is None:
         return None
-    session, item, *said, rev, by = found
+    session, item, pos, sub, said, rank_of_source, rank, rolled, rev, by = found
     key = key_of_membership(session, item)
-    return Standing(key, rev, by, lambda author: MembershipBody(*said, author), sessions=(session,))
+    return Standing(
+        key,
+        rev,
+        by,
+        lambda author: MembershipBody(pos, sub, said, rank_of_source, rank, rolled, author),
+        sessions=(session,),
+    )
 
 
 def _register(ledger: Ledger, ref: int) -> Standing | None:

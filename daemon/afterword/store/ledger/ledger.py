@@ -165,6 +165,13 @@ class Ledger:
         self._next_n += 1
         faults.hit("ledger.inside")
 
+    def number_again(self, kind: RecordKind, ref: int, rev: int, by: int) -> None:
+        """Give the standing revision of a row, which machine `by` made, one more number; inside a transaction."""
+        n = self._next_n
+        self.number(kind, ref, rev)
+        if by != 1:
+            self.db.execute("INSERT INTO issued_again VALUES (1, ?, ?)", (n, by))
+
     def derive(self, dst: tuple[RecordKind, int], sources: list[tuple[RecordKind, int]]) -> None:
         """Record what `dst` was made from, in place of what was recorded before."""
         self.db.execute("DELETE FROM derivation WHERE dst_kind = ? AND dst = ? AND earlier = 0", dst)
@@ -226,7 +233,7 @@ def open_writer(state: Path, machine_name: str) -> Ledger:
 
         with ledger.transaction():
             ledger.set_meta("hash_key", secrets.token_bytes(32))
-            db.execute("INSERT INTO origin VALUES (1, ?, ?)", (uuid.uuid4().hex, machine_name))
+            db.execute("INSERT INTO origin (row, id, name) VALUES (1, ?, ?)", (uuid.uuid4().hex, machine_name))
             ledger.number(RecordKind.ORIGIN, 1, 1)
         ledger = Ledger(db, path)
     return ledger
