@@ -10,12 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from afterword_sync.channel import Pipes
-from afterword_sync.conversation import exchange, serve
-from afterword_sync.folder import export_folder, import_folder
 from transcripts import ClaudeSession, sentence, telling_session
 
-from afterword.app import fingerprint, passes, retract, setup
+from afterword.app import fingerprint, retract, setup
 from afterword.app import forgetting as forgetting_app
 from afterword.app.config import Config, Places
 from afterword.app.program import Program, writer
@@ -24,6 +21,9 @@ from afterword.domain.ids import SessionId
 from afterword.domain.settings import Settings
 from afterword.store.ledger import articles, compile_on, forgetting, holds, registers, views
 from afterword.store.ledger.ledger import RecordKind
+from afterword_sync.channel import Pipes
+from afterword_sync.conversation import exchange, serve
+from afterword_sync.folder import export_folder, import_folder
 
 
 def _silent(*_told: Any) -> None:
@@ -204,8 +204,10 @@ class Machine:
         self.after(log.news)
         return log.news
 
-    def after(self, news: int) -> None:
+    def after(self, news: int, peer: str = "") -> None:
         """What follows from an exchange here."""
+        if peer:
+            compile_on.meet(self.ledger, self.program.redactor, peer)
         if forgetting_app.due(self.program):
             forgetting_app.run(self.program, _silent)
         if news:
@@ -216,6 +218,11 @@ class Machine:
 
     def fingerprint(self) -> str:
         return fingerprint.fingerprint(self.ledger)
+
+    def vault_bytes(self) -> dict[str, bytes]:
+        return {
+            str(path.relative_to(self.vault)): path.read_bytes() for path in self.vault.rglob("*") if path.is_file()
+        }
 
     def lines(self) -> list[str]:
         return fingerprint.lines(self.ledger)
@@ -254,12 +261,12 @@ def talk(one: Machine, other: Machine) -> int:
     """Exchange by a stream in both directions; how many numbers moved."""
     ends = [end.detach() for end in socket.socketpair()]
     logs = one.log(), other.log()
-    failed: list[BaseException] = []
+    failed: list[Exception] = []
 
     def answer() -> None:
         try:
             serve(Pipes(ends[1], ends[1]), logs[1])
-        except BaseException as err:
+        except Exception as err:  # noqa: BLE001  # told to the other thread
             failed.append(err)
 
     thread = threading.Thread(target=answer)
@@ -270,8 +277,9 @@ def talk(one: Machine, other: Machine) -> int:
         thread.join()
     if failed:
         raise failed[0]
-    one.after(logs[0].news)
-    other.after(logs[1].news)
+    ids = one.ledger.origin[0], other.ledger.origin[0]
+    one.after(logs[0].news, ids[1])
+    other.after(logs[1].news, ids[0])
     return logs[0].news + logs[1].news
 
 
@@ -286,4 +294,3 @@ def settle(machines: list[Machine], rounds: int = 12) -> None:
         if not moved:
             return
     raise AssertionError("the exchange does not come to an end")
-
