@@ -11,8 +11,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from afterword.domain.registers import Rank
 from afterword.redact.text import stored
+from afterword.store import files
 from afterword.store.ledger import registers, schema
 from afterword.store.ledger.ledger import Ledger, RecordKind
 
@@ -21,6 +24,14 @@ _OWNED: Final = (
     *(("log", "origin"), ("stub", "origin"), ("issued_again", "origin"), ("issued_again", "by")),
 )
 """Columns that say whose something is."""
+MARK: Final = "numbered.json"
+
+
+class _Mark(msgspec.Struct, frozen=True):
+    origin: str
+    n: int
+
+
 PLACE: Final = "place"
 """The small fact of where the ledger lies; empty until a writer has looked."""
 _OF_THE_VAULT: Final = ("append", "placed", "note", "article_file", "other_file", "build_logged")
@@ -84,22 +95,49 @@ def place_of(ledger: Ledger, machine: str) -> str:
 
 
 def settle_place(ledger: Ledger, machine: str) -> bool:
-    """Give this machine a new origin if its ledger is a copy of one that lies, or lay, elsewhere; whether it did.
+    """Give this machine a new origin if its ledger is a copy of one that lies, or lay, elsewhere, or an older state of
+    this one; whether it did.
 
     Two machines that number in one origin would overwrite each other: a copied home, or one put back from a backup of
     files, begins a log of its own.
     """
     here = place_of(ledger, machine)
     before = ledger.meta(PLACE)
-    if before == here:
+    set_back = _reached(ledger) > ledger.head(1)
+    if before == here and not set_back:
         return False
     with ledger.transaction(durable=True):
         moved = bool(before)
         if moved:
             # Where others are known, the one it was copied from may be at work still.
-            new_origin(ledger, same=len(ledger.origins()) == 1)
+            new_origin(ledger, same=set_back or len(ledger.origins()) == 1)
         ledger.set_meta(PLACE, here)
     return moved
+
+
+def keep_reached(ledger: Ledger) -> None:
+    """Remember beside the ledger how far this machine has numbered: an older ledger put in its place is known by it."""
+    mark = _Mark(ledger.origin[0], ledger.head(1))
+    if (mark.origin, mark.n) != (ledger.origin[0], _reached(ledger)):
+        files.replace(ledger.path.with_name(MARK), msgspec.json.encode(mark))
+
+
+def _reached(ledger: Ledger) -> int:
+    try:
+        mark = msgspec.json.decode(ledger.path.with_name(MARK).read_bytes(), type=_Mark)
+    except (OSError, msgspec.DecodeError):
+        return 0
+    return mark.n if mark.origin == ledger.origin[0] else 0
+
+
+def settle_name(ledger: Ledger, name: str) -> None:
+    """What this machine is called now: others learn of it with the next exchange."""
+    if ledger.origin[1] == name:
+        return
+    with ledger.transaction():
+        ledger.db.execute("UPDATE origin SET name = ?, rev = rev + 1 WHERE row = 1", (name,))
+        rev = ledger.db.execute("SELECT rev FROM origin WHERE row = 1").fetchone()[0]
+        ledger.number(RecordKind.ORIGIN, 1, rev)
 
 
 def take_over(path: Path, present: Path) -> None:

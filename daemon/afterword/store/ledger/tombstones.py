@@ -150,6 +150,11 @@ def hidden_in(ledger: Ledger, session: int) -> set[int]:
     return {item for (item,) in ledger.db.execute(f"SELECT item FROM membership WHERE session = ?{where}", (session,))}
 
 
+def erased_items(ledger: Ledger) -> set[int]:
+    """The items that have no text any more because they were forgotten."""
+    return {item for (item,) in ledger.db.execute("SELECT item FROM erased")}
+
+
 def stood_at(ledger: Ledger, session: int, place: tuple[int, int], kind: Kind, text: Redacted) -> bool:
     """Whether a text was forgotten that stood at this place of a session, under whatever id."""
     rows = ledger.db.execute(
