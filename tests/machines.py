@@ -251,6 +251,7 @@ class Machine:
         other.__dict__ |= self.__dict__
         other.path, other.name, other.rng = path, name, random.Random(seed)
         other.sessions = []
+        other.withheld = {}
         other.env = self.env | {"HOME": str(path)}
         other._configure()
         other.open()

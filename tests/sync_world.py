@@ -125,8 +125,7 @@ class World:
         for machine in self.machines:
             for peer in list(machine.withheld):
                 machine.withheld[peer] = ()
-            for (its_id,) in machine.ledger.db.execute("SELECT DISTINCT id FROM origin").fetchall():
-                machine.set_holds(its_id)
+                machine.set_holds(peer)
         for _ in range(6):
             settle(self.machines)
             before = [machine.knows() for machine in self.machines]

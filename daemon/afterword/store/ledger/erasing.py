@@ -241,17 +241,18 @@ def drop_articles(ledger: Ledger) -> dict[ArticleUid, bool]:
             )
             if bare_edits != edits:
                 forgetting.rewrite(ledger, edits_register, msgspec.json.encode(bare_edits).decode())
+        for each in (register, edits_register):
+            if each:
+                forgetting.say_again(ledger, each)
     ledger.set_meta(articles.OWED, 1)
     ledger.set_meta("build_undo", "null")
     return found
 
 
 def _drop(ledger: Ledger, register: registers.Register) -> None:
-    """Leave a register's row to the log, and nothing in it. Its key goes too: an article's is made from a quote."""
+    """Leave a register's row and key to the log, and nothing in it: the key is what other machines know it by."""
     forgetting.rewrite(ledger, register, "{}")
-    ledger.db.execute(
-        "UPDATE register SET forgotten = 1, key = ? WHERE row = ?", (f"forgotten:{register.row}", register.row)
-    )
+    ledger.db.execute("UPDATE register SET forgotten = 1 WHERE row = ?", (register.row,))
     for side in ("dst", "src"):
         ledger.db.execute(
             f"DELETE FROM derivation WHERE {side}_kind = ? AND {side} = ?", (RecordKind.ARTICLE, register.row)

@@ -320,3 +320,11 @@ def rewrite(ledger: Ledger, register: registers.Register, value: str) -> None:
     )
     rev, kind = ledger.db.execute("SELECT rev, kind FROM register WHERE row = ?", (register.row,)).fetchone()
     ledger.number(RecordKind(kind), register.row, rev)
+
+
+def say_again(ledger: Ledger, register: registers.Register) -> None:
+    """Number what stands once more if it is ours and was not changed: another machine, which had forgotten already what
+    this may have been made of, did not take it."""
+    found = ledger.db.execute("SELECT kind, rev, origin FROM register WHERE row = ?", (register.row,)).fetchone()
+    if found[1:] == (register.rev, 1):
+        ledger.number_again(RecordKind(found[0]), register.row, register.rev, 1)

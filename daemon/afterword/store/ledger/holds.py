@@ -1,4 +1,5 @@
-"""What is held back from whom: a register for each session, so that every machine that passes things on heeds it.
+"""What is held back from whom: a register for each session and machine that holds it back, so that every machine that
+passes things on heeds it. Only who holds something back lets it go.
 
 Held back is what a session says, wherever it stands: its items, its write-up, the articles and lessons that were drawn
 from it. When it is let go, all of that is numbered once more, so that machines which have the numbers get the words.
@@ -13,6 +14,7 @@ import msgspec
 
 from afterword.domain.registers import Rank
 from afterword.redact.redactor import Redactor
+from afterword.redact.text import stored
 from afterword.store.ledger import entries, registers, sessions
 from afterword.store.ledger.entries import Entry, Standing
 from afterword.store.ledger.ledger import Ledger, RecordKind
@@ -23,10 +25,34 @@ _ALWAYS: Final = frozenset({RecordKind.ORIGIN, RecordKind.TOMBSTONE, RecordKind.
 _NAMES: Final = re.compile(r"\b(?:[0-9a-f]{32}|[slf]-[0-9a-f]{12})\b")
 
 
-def held(ledger: Ledger, peer: str | None) -> frozenset[str]:
-    """The ids of the sessions that are held back from a machine, or from anyone."""
-    found = ((register.key, register.read(list[str])) for register in registers.every(ledger, RecordKind.HOLD))
-    return frozenset(key for key, origins in found if origins and (peer is None or peer in origins))
+def held(ledger: Ledger, peer: str | None, by: str = "") -> frozenset[str]:
+    """The ids of the sessions that are held back from a machine, or from anyone, by one machine or any."""
+    found = (
+        (register.key.split("/"), register.read(list[str])) for register in registers.every(ledger, RecordKind.HOLD)
+    )
+    return frozenset(
+        session
+        for (session, holder), origins in found
+        if origins and (peer is None or peer in origins) and by in ("", holder)
+    )
+
+
+def counts(ledger: Ledger) -> dict[str, int]:
+    """Origin of a machine → how many sessions are held back from it."""
+    found: dict[str, set[str]] = {}
+    for register in registers.every(ledger, RecordKind.HOLD):
+        for origin in register.read(list[str]):
+            found.setdefault(origin, set()).add(register.key.partition("/")[0])
+    return {origin: len(ids) for origin, ids in found.items()}
+
+
+def move(ledger: Ledger, before: str, after: str) -> None:
+    """What this machine holds back, under its new origin; inside a transaction."""
+    for register in list(registers.every(ledger, RecordKind.HOLD)):
+        session, _, holder = register.key.partition("/")
+        if holder == before and register.value != "[]":
+            registers.put(ledger, RecordKind.HOLD, f"{session}/{after}", register.value, Rank.PERSON)
+            registers.put(ledger, RecordKind.HOLD, register.key, stored("[]"), Rank.PERSON)
 
 
 def by_project(ledger: Ledger, patterns: Iterable[str]) -> dict[str, str]:
@@ -56,7 +82,7 @@ def settle(ledger: Ledger, redactor: Redactor, peer: str, patterns: Iterable[str
         How many sessions were held back and let go.
     """
     wanted = set(by_project(ledger, patterns))
-    now = set(held(ledger, peer))
+    now = set(held(ledger, peer, ledger.origin[0]))
     fresh, over = wanted - now, now - wanted
     if not fresh and not over:
         return 0, 0
@@ -72,10 +98,11 @@ def settle(ledger: Ledger, redactor: Redactor, peer: str, patterns: Iterable[str
 
 
 def _put(ledger: Ledger, redactor: Redactor, its_id: str, peer: str, *, holds: bool) -> None:
-    before = registers.get(ledger, RecordKind.HOLD, its_id)
+    key = f"{its_id}/{ledger.origin[0]}"
+    before = registers.get(ledger, RecordKind.HOLD, key)
     origins = set(before.read(list[str])) if before else set()
     origins = origins | {peer} if holds else origins - {peer}
-    registers.put(ledger, RecordKind.HOLD, its_id, redactor.document(sorted(origins), plain=("",)), Rank.PERSON)
+    registers.put(ledger, RecordKind.HOLD, key, redactor.document(sorted(origins), plain=("",)), Rank.PERSON)
 
 
 def _withheld(ledger: Ledger, sieve: "Sieve") -> Iterator[tuple[Entry, Standing, int, RecordKind]]:

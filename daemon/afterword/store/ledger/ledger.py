@@ -46,7 +46,7 @@ class RecordKind(IntEnum):
     FACT = 13
     """What entries of the journal come to, by its id, and a person's edits of it by `id/edits`."""
     HOLD = 20
-    """The machines that nothing of a session is sent to; by the session's id (see `holds`)."""
+    """The machines that one machine has nothing of a session sent to; by `session/machine` (see `holds`)."""
 
 
 def _keyed(key: bytes) -> tuple["hashlib._Hash", "hashlib._Hash"]:
@@ -173,7 +173,12 @@ class Ledger:
             self.db.execute("INSERT INTO issued_again VALUES (1, ?, ?)", (n, by))
 
     def derive(self, dst: tuple[RecordKind, int], sources: list[tuple[RecordKind, int]]) -> None:
-        """Record what `dst` was made from, in place of what was recorded before."""
+        """Record what `dst` was made from, in place of what was recorded before; what was forgotten stays noted."""
+        self.db.execute(
+            "UPDATE derivation SET earlier = 1 WHERE dst_kind = ? AND dst = ? AND src_kind = ?"
+            " AND src IN (SELECT item FROM erased)",
+            (*dst, RecordKind.ITEM),
+        )
         self.db.execute("DELETE FROM derivation WHERE dst_kind = ? AND dst = ? AND earlier = 0", dst)
         self._derived(dst, sources)
 

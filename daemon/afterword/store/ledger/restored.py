@@ -16,7 +16,7 @@ import msgspec
 from afterword.domain.registers import Rank
 from afterword.redact.text import stored
 from afterword.store import files
-from afterword.store.ledger import registers, schema
+from afterword.store.ledger import holds, registers, schema
 from afterword.store.ledger.ledger import Ledger, RecordKind
 
 _OWNED: Final = (
@@ -83,6 +83,8 @@ def new_origin(
     ).fetchall()
     ledger.begin_log()
     ledger.number(RecordKind.ORIGIN, 1, 1)
+    if same:
+        holds.move(ledger, before, new)
     for (key,) in settings if same else ():
         registers.put(ledger, RecordKind.SETTING, key, stored(f'"{new}"'), Rank.PERSON)
     return new
