@@ -37,6 +37,7 @@ demo: $(VENV)/.stamp-run
 	$(VENV)/bin/afterword up --demo $(ARGS)
 
 test: $(VENV)/.stamp-dev
+	@.ci/sshd >/dev/null || echo 'the tests that need an SSH server are skipped' >&2
 	@.ci/check
 
 wheel: $(VENV)/.stamp-dev
@@ -48,7 +49,7 @@ SEED ?= 12
 prove: $(VENV)/.stamp-dev
 	AFTERWORD_TEST_KILLS=$(KILLS) AFTERWORD_TEST_KNOWLEDGE_KILLS=$(KILLS) AFTERWORD_TEST_FORGET_KILLS=$(KILLS) \
 	  AFTERWORD_TEST_RESCRUB_KILLS=$(KILLS) AFTERWORD_TEST_BACKFILL_DAYS=400 AFTERWORD_TEST_BACKFILL_KILLS=50 \
-	  AFTERWORD_TEST_VAULT_STEPS=10000 AFTERWORD_TEST_SEED=$(SEED) HYPOTHESIS_PROFILE=ci \
+	  AFTERWORD_TEST_VAULT_STEPS=10000 AFTERWORD_TEST_SYNC_STEPS=10000 AFTERWORD_TEST_SEED=$(SEED) HYPOTHESIS_PROFILE=ci \
 	  $(VENV)/bin/pytest tests/fault tests/property -p no:randomly --junitxml=build/prove.xml
 	@grep -o 'value="seed[^"]*"' build/prove.xml
 

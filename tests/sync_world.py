@@ -1,160 +1,334 @@
-"""A few machines that live side by side: what can happen to them, and what must hold in the end."""
+"""A ledger that is a dictionary, and links that can be cut: what the exchange library is tested on."""
 
-import random
-from pathlib import Path
+import copy
+import json
+import os
+import socket
+import struct
+import threading
+from dataclasses import dataclass, field
+from hashlib import blake2b
 
-from machines import Machine, settle, talk
+from afterword_sync.batch import identity
+from afterword_sync.channel import Pipes
+from afterword_sync.conversation import exchange, serve
+from afterword_sync.errors import Refused, SyncError
+from afterword_sync.frame import MAGIC, Frame, Kind, Packer, Unpacker
+from afterword_sync.link import Deadlines
+from afterword_sync.log import Inserted
+from afterword_sync.record import Payload, Record, Stub, payload
 
-from afterword.store.ledger import entries
-
-STEPS = (
-    *("talk", "talk", "talk", "rewind", "compile", "edit", "edit section", "retract", "undo"),
-    *("forget session", "forget item", "withhold", "lift", "stream", "stream", "folder", "old batches", "restart"),
-    *("restore", "clone"),
-)
+THING, HOLD, TOMBSTONE = "thing", "hold", "tombstone"
+FAST = Deadlines(hello_s=5, idle_s=5, ping_s=2, end_s=1)
 
 
-class World:
-    """Machines below a folder. One of them compiles; folders of batches are kept and read again when they are old."""
+@dataclass
+class Row:
+    kind: str
+    key: str
+    rev: int
+    mark: str | None  # hash of the payload that came with it; None when it came as a stub
+    stub: Stub | None  # what it came as
 
-    def __init__(self, folder: Path, count: int, seed: int) -> None:
-        self.folder = folder
-        self.rng = random.Random(seed)
-        self.seed = seed
-        self.machines = [Machine(folder / f"m{n}", f"m{n}", seed * 31 + n) for n in range(count)]
-        self.made = count
-        self.kept: list[Path] = []
-        self.copies: list[tuple[Machine, Path]] = []
-        self.forgotten_sessions: set[str] = set()
-        self.forgotten_items: set[bytes] = set()
-        self.names: dict[tuple[str, int], tuple[str, str, int]] = {}
+    @property
+    def id(self):
+        return (self.kind, self.key, self.rev)
 
-    def close(self) -> None:
-        for machine in self.machines:
-            machine.close()
 
-    def one(self) -> Machine:
-        return self.rng.choice(self.machines)
+@dataclass
+class MemoryLog:
+    """Things with revisions, holds and tombstones; the merge rule is (revision, payload), the higher one wins."""
 
-    def two(self) -> tuple[Machine, Machine]:
-        one, other = self.rng.sample(self.machines, 2)
-        return one, other
+    name: str
+    origin: str
+    rows: dict = field(default_factory=dict)  # (origin, n) -> Row
+    values: dict = field(default_factory=dict)  # (kind, key) -> (rev, payload bytes)
+    mints: int = 0
+    crash_after: int | None = None  # batches until an insert dies, for tests of crashes
 
-    def do(self, step: str) -> None:
-        machine = self.one()
-        if step == "talk":
-            machine.talk()
-        elif step == "rewind":
-            machine.rewind()
-        elif step == "compile":
-            machine.work()
-            if machine.compiles_here():
-                machine.compile()
-        elif step == "edit":
-            machine.edit()
-        elif step == "edit section":
-            machine.edit_section()
-        elif step == "retract":
-            machine.retract()
-        elif step == "undo":
-            machine.undo()
-        elif step == "forget session":
-            self.forgotten_sessions.add(machine.forget_session())
-        elif step == "forget item":
-            self.forgotten_items.add(machine.forget_item())
-        elif step == "withhold":
-            one, other = self.two()
-            one.withheld[other.ledger.origin[0]] = ("orchard-api",)
-            one.set_holds(other.ledger.origin[0])
-        elif step == "lift":
-            for peer in list(machine.withheld):
-                machine.withheld[peer] = ()
-                machine.set_holds(peer)
-        elif step == "stream":
-            talk(*self.two())
-        elif step == "folder":
-            one, other = self.two()
-            folder = self.rng.choice(self.kept) if self.kept and self.rng.random() < 0.5 else self._new_folder()
-            one.export(folder)
-            other.take(folder)
-        elif step == "old batches":
-            if self.kept:
-                machine.take(self.rng.choice(self.kept))
-        elif step == "restart":
-            machine.restart()
-        elif step == "restore":
-            self._restore(machine)
-        elif step == "clone" and len(self.machines) < 4:
-            self.made += 1
-            name = f"m{self.made}"
-            self.machines.append(machine.clone(self.folder / name, name, self.seed + self.made))
-        self._numbers()
+    kinds = frozenset({THING, HOLD, TOMBSTONE})
+    early = frozenset({TOMBSTONE})
 
-    def _new_folder(self) -> Path:
-        self.kept.append(self.folder / f"batches{len(self.kept)}")
-        return self.kept[-1]
+    # ---- what a machine does by itself
 
-    def _restore(self, machine: Machine) -> None:
-        """Keep a copy of the ledger's file, or put an earlier one back as a tool that knows nothing of us would."""
-        mine = [copy for owner, copy in self.copies if owner is machine]
-        machine.close()
-        state = machine.path / "state"
-        if mine and self.rng.random() < 0.6:
-            (state / "ledger.db").unlink()
-            (state / "ledger.db").write_bytes(mine[-1].read_bytes())
-        else:
-            copy = self.folder / f"copy{len(self.copies)}.db"
-            copy.write_bytes((state / "ledger.db").read_bytes())
-            self.copies.append((machine, copy))
-        machine.open()
-        machine.work()
+    def make(self, kind, key, rev=None, **fields):
+        """Number a new revision of our own."""
+        if rev is None:
+            rev = 1 + max((row.rev for row in self.rows.values() if (row.kind, row.key) == (kind, key)), default=0)
+        self._add(self.origin, self.vector()[self.origin] + 1, kind, key, rev, payload(fields))
 
-    def _numbers(self) -> None:
-        """Each (origin, number) names one thing for ever."""
-        for machine in self.machines:
-            ledger = machine.ledger
-            for row, (its_id, _) in ledger.origins().items():
-                for entry in entries.read(ledger, row, 1, ledger.head(row)):
-                    if not entry.key.startswith("forgotten:"):
-                        name = (entry.kind, entry.key, entry.rev)
-                        before = self.names.setdefault((its_id, entry.n), name)
-                        assert before == name, (its_id, entry.n)
+    def forget(self, key):
+        self.make(TOMBSTONE, key, rev=1, at="ever")
 
-    def end(self) -> None:
-        """Nothing is held back any more, everybody talks to everybody: all know the same, and nothing forgotten."""
-        for machine in self.machines:
-            for peer in list(machine.withheld):
-                machine.withheld[peer] = ()
-                machine.set_holds(peer)
-        for _ in range(6):
-            settle(self.machines)
-            before = [machine.knows() for machine in self.machines]
-            for machine in self.machines:
-                machine.work()
-                machine.compile() if machine.compiles_here() else None
-            settle(self.machines)
-            if [machine.knows() for machine in self.machines] == before:
-                break
-        first = self.machines[0]
-        wanted = first.lines()
-        for machine in self.machines[1:]:
-            lines = machine.lines()
-            assert lines == wanted, (first.name, machine.name, sorted(set(wanted) ^ set(lines)))
-        vaults = [machine.vault_bytes() for machine in self.machines]
-        settle(self.machines, rounds=1)
-        assert vaults == [machine.vault_bytes() for machine in self.machines]
-        self._numbers()
-        for machine in self.machines:
-            self._nothing_back(machine)
+    def hold(self, key, origins):
+        self.make(HOLD, key, origins=sorted(origins))
 
-    def _nothing_back(self, machine: Machine) -> None:
-        db = machine.ledger.db
-        for its_id in self.forgotten_items - {b""}:
-            assert db.execute("SELECT 1 FROM item WHERE id = ? AND chars > 0", (its_id,)).fetchone() is None
-        for its_id in self.forgotten_sessions - {""}:
-            found = db.execute(
-                "SELECT count(*) FROM membership m JOIN session s ON s.row = m.session JOIN item i ON i.row = m.item"
-                " WHERE s.id = ? AND i.chars > 0 AND m.state < 3",
-                (its_id,),
-            ).fetchone()
-            assert found == (0,)
+    def lift(self, key):
+        """Let go, and issue the content again: whoever had a stub gets it by the new number."""
+        self.hold(key, [])
+        if (THING, key) in self.values:
+            rev, json_bytes = self.values[THING, key]
+            self._add(self.origin, self.vector()[self.origin] + 1, THING, key, rev, Payload(json_bytes))
+
+    def held(self):
+        return sorted({row.key for row in self.rows.values() if row.kind == HOLD})
+
+    def mint(self):
+        self.mints += 1
+        self.origin = blake2b(f"{self.name} {self.origin} {self.mints}".encode(), digest_size=16).hexdigest()
+
+    def saved(self):
+        return copy.deepcopy(self)
+
+    def equal(self):
+        """What *equal* compares: no numbers, no origins, no revisions that lost."""
+        return {
+            key: value
+            for (kind, key), (_, value) in self.values.items()
+            if kind == THING and (TOMBSTONE, key) not in self.values
+        }, sorted(key for kind, key in self.values if kind == TOMBSTONE)
+
+    # ---- the protocol
+
+    def vector(self):
+        found = {self.origin: 0}
+        for origin in {origin for origin, _ in self.rows} | {self.origin}:
+            n = 0
+            while (origin, n + 1) in self.rows:
+                n += 1
+            found[origin] = n
+        return found
+
+    def machines(self):
+        return {self.origin: self.name}
+
+    def rules(self):
+        return "rules-1"
+
+    def read(self, origin, first, last, peer):
+        for n in range(first, last + 1):
+            yield self._record(origin, n, peer)
+
+    def priority(self, have, peer):
+        top = self.vector()
+        for origin, n in sorted(self.rows):
+            if have.get(origin, 0) < n <= top[origin] and self.rows[origin, n].kind in self.early:
+                yield self._record(origin, n, peer)
+
+    def insert(self, records, sender):
+        first = records[0]
+        assert [record.n for record in records] == list(range(first.n, first.n + len(records)))
+        assert first.n <= self.vector().get(first.origin, 0) + 1, "the library lets no gap through"
+        return self._insert(records)
+
+    def insert_early(self, records, sender):
+        assert all(record.kind in self.early for record in records)
+        return self._insert(records)
+
+    def reborn(self, known):
+        if known > self.vector()[self.origin]:
+            self.mint()
+        return self.origin
+
+    # ---- inside
+
+    def _insert(self, records):
+        if self.crash_after is not None:
+            if self.crash_after == 0:
+                raise MemoryError("the machine dies here")
+            self.crash_after -= 1
+        own = self.vector()[self.origin]
+        for record in records:
+            row = self.rows.get((record.origin, record.n))
+            if row is not None and row.id != (record.kind, record.key, record.rev):
+                raise Refused(f"two machines share origin {record.origin[:8]}")
+            if record.origin == self.origin and record.n > own:
+                raise Refused(f"number {record.n} is ours, and we never made it")
+        new = filled = 0
+        for record in records:
+            row = self.rows.get((record.origin, record.n))
+            if row is None:
+                new += 1
+                self._add(record.origin, record.n, record.kind, record.key, record.rev, record.body)
+            elif isinstance(record.body, Payload) and row.mark is None and (TOMBSTONE, row.key) not in self.values:
+                filled += 1
+                self._add(record.origin, record.n, record.kind, record.key, record.rev, record.body)
+        return Inserted(new=new, known=len(records) - new - filled, filled=filled)
+
+    def _add(self, origin, n, kind, key, rev, body):
+        here = isinstance(body, Payload)
+        mark = blake2b(body.json).hexdigest() if here else None
+        self.rows[origin, n] = Row(kind, key, rev, mark, None if here else body)
+        if here and not (kind == THING and (TOMBSTONE, key) in self.values):
+            self.values[kind, key] = max(self.values.get((kind, key), (0, b"")), (rev, body.json))
+        if kind == TOMBSTONE:
+            self.values.pop((THING, key), None)
+
+    def _record(self, origin, n, peer):
+        row = self.rows[origin, n]
+        return Record(origin, n, row.kind, row.key, row.rev, self._body(row, peer))
+
+    def _body(self, row, peer):
+        if row.kind == THING and (TOMBSTONE, row.key) in self.values:
+            return Stub.FORGOTTEN
+        value = self.values.get((row.kind, row.key))
+        if value is None or row.rev > value[0] or (row.rev == value[0] and row.mark is None):
+            return row.stub or Stub.SUPERSEDED
+        if (row.rev, row.mark) != (value[0], blake2b(value[1]).hexdigest()):
+            return Stub.SUPERSEDED
+        if row.kind == THING and (HOLD, row.key) in self.values:
+            origins = json.loads(self.values[HOLD, row.key][1])["origins"]
+            if (origins and peer is None) or peer in origins:
+                return Stub.WITHHELD
+        return Payload(value[1])
+
+
+def machine(name):
+    return MemoryLog(name, blake2b(name.encode(), digest_size=16).hexdigest())
+
+
+class Cut:
+    """A channel that dies after so many bytes were written on it; counts what it wrote."""
+
+    def __init__(self, inner, after=None):
+        self._inner = inner
+        self._left = after
+        self.written = 0
+
+    def read(self, size, timeout_s):
+        return self._inner.read(size, timeout_s)
+
+    def write(self, data, timeout_s):
+        if self._left is not None and self._left < len(data):
+            head, self._left = data[: self._left], 0
+            if head:
+                self._inner.write(head, timeout_s)
+                self.written += len(head)
+            self._inner.close()
+            raise BrokenPipeError
+        if self._left is not None:
+            self._left -= len(data)
+        self._inner.write(data, timeout_s)
+        self.written += len(data)
+
+    def close(self):
+        self._inner.close()
+
+
+def channels():
+    """Two ends of a stream."""
+    ends = socket.socketpair()
+    made = tuple(Pipes(*_two(end)) for end in ends)
+    for end in ends:
+        end.close()
+    return made
+
+
+def _two(end):
+    return os.dup(end.fileno()), os.dup(end.fileno())
+
+
+def talk(here, there, cut_here=None, cut_there=None, deadlines=FAST, **options):
+    """An exchange of two logs; what either side returned or raised, and the bytes each wrote."""
+    one, other = channels()
+    one, other = Cut(one, cut_here), Cut(other, cut_there)
+    answers = {}
+
+    def side(name, call, channel, log, **extra):
+        try:
+            answers[name] = call(channel, log, deadlines=deadlines, **extra)
+        except (SyncError, MemoryError) as err:
+            answers[name] = err
+
+    thread = threading.Thread(target=side, args=("there", serve, other, there))
+    thread.start()
+    side("here", exchange, one, here, **options)
+    thread.join()
+    answers["bytes"] = (one.written, other.written)
+    return answers
+
+
+def meet(here, there):
+    """An exchange that must go well: how many records went out and came in."""
+    answers = talk(here, there)
+    for side in ("here", "there"):
+        if isinstance(answers[side], Exception):
+            raise answers[side]
+    return (
+        sum(moved.records for moved in answers["here"].sent),
+        sum(moved.records for moved in answers["here"].received),
+    )
+
+
+class Liar:
+    """The other end of a conversation, played by hand: frames go out as they are told."""
+
+    def __init__(self, channel):
+        self._channel = channel
+        self._packer = Packer()
+        self._unpacker = Unpacker(lambda size: channel.read(size, 5))
+
+    def begin(self, **hello):
+        """Say hello, with what a good one has unless told otherwise."""
+        said = {
+            "protocols": [1],
+            "program": "9",
+            "origin": "f" * 32,
+            "name": "liar",
+            "vector": {},
+            "heads": {},
+        } | hello
+        self.raw(MAGIC)
+        self.say(Kind.HELLO, json.dumps(said).encode())
+        self._unpacker.skip_to_magic()
+        return json.loads(self.hear(Kind.HELLO).body)
+
+    def raw(self, data):
+        self._channel.write(data, 5)
+
+    def say(self, kind, body=b""):
+        self.raw(self._packer.pack(Frame(kind, body)))
+
+    def frame(self, kind, wire_bytes, body_bytes, body=b""):
+        """A frame whose lengths are what is told."""
+        self.raw(struct.pack(">cII", kind, wire_bytes, body_bytes) + body)
+
+    def hear(self, kind):
+        """The next frame of this kind."""
+        while True:
+            frame = self._unpacker.next()
+            if frame.kind is kind:
+                return frame
+
+    def close(self):
+        self._channel.close()
+
+
+def against(log, lie, **options):
+    """Let `lie(liar)` talk with a machine; what the machine said to it, and the log must be as it was."""
+    one, other = channels()
+    answer = {}
+
+    def run():
+        try:
+            answer["got"] = serve(one, log, deadlines=FAST, **options)
+        except SyncError as err:
+            answer["got"] = err
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    liar = Liar(other)
+    told = None
+    try:
+        lie(liar)
+        told = json.loads(liar.hear(Kind.REFUSED).body)
+    except SyncError as err:
+        told = err
+    finally:
+        liar.close()
+        thread.join()
+    return answer["got"], told
+
+
+def head(log, origin, n):
+    return identity(next(log.read(origin, n, n, None)))

@@ -104,9 +104,15 @@ class Link:
             )
 
     def drain(self) -> None:
-        """Wait for the other side to end, not longer than a last word may take: bytes it is still sending are read."""
+        """Wait until the other side has ended, or refuses as well; not longer than a last word may take.
+
+        What it is still sending is read meanwhile: a connection closed before that is reset, our last word with it.
+        """
         with self._changed:
-            self._changed.wait_for(lambda: self._read_error, self._deadlines.end_s)
+            self._changed.wait_for(
+                lambda: self._read_error or any(frame.kind is Kind.REFUSED for frame in self._incoming),
+                self._deadlines.end_s,
+            )
 
     def _read_on(self) -> None:
         unpacker = Unpacker(self._read_some)
