@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from afterword.app import sync_holds
+from afterword.domain.settings import Peer
 from afterword.redact.redactor import Redactor
 from afterword.store.ledger import arrivals, entries, holds, restored
 from afterword.store.ledger.entries import Entry, Standing
@@ -16,15 +18,21 @@ _EARLY: Final = frozenset({entries.EARLY})
 
 
 class LedgerLog:
-    """A `Log` on an open ledger. `withhold` are the projects that the settings hold back from `peer_name`'s machine."""
+    """A `Log` on an open ledger. `peers` are the machines of the settings, for what is held back from them."""
 
-    def __init__(self, ledger: Ledger, redactor: Redactor) -> None:
+    def __init__(self, ledger: Ledger, redactor: Redactor, peers: Mapping[str, Peer] | None = None) -> None:
         self._ledger = ledger
         self._redactor = redactor
+        self._peers = peers or {}
+        self._settled: set[str] = set()
         self.news = 0
         """How many numbers came that were not here."""
         self.stones = 0
         """How many tombstones came that say something new."""
+
+    @property
+    def ledger(self) -> Ledger:
+        return self._ledger
 
     @property
     def origin(self) -> str:
@@ -104,7 +112,17 @@ class LedgerLog:
         return {its_id: row for row, (its_id, _) in self._ledger.origins().items()}
 
     def _sieve(self, peer: str | None) -> holds.Sieve:
-        return holds.Sieve(self._ledger, holds.held(self._ledger, peer))
+        if peer is not None and peer not in self._settled and self._peers:
+            self._settled.add(peer)
+            self.hold(peer)
+        held = holds.held(self._ledger, peer)
+        if peer is None:
+            held |= holds.by_project(self._ledger, sync_holds.patterns(self._ledger, self._peers, None)).keys()
+        return holds.Sieve(self._ledger, held)
+
+    def hold(self, peer: str) -> None:
+        """Hold back from a machine what the settings say, before anything is read for it."""
+        sync_holds.settle(self._ledger, self._redactor, self._peers, peer)
 
 
 def _record(origin: str, entry: Entry, standing: Standing | None, sieve: holds.Sieve) -> Record:

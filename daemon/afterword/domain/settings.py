@@ -220,6 +220,19 @@ class Log(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How much is said on stderr beside results: debug, info, warning or error. Never a text of a session."""
 
 
+class Peer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """[peers.NAME]"""
+
+    host: str = ""
+    """The machine, as you would give it to ssh: an alias of `~/.ssh/config`, or user@host. NAME when empty."""
+    every: str = "off"
+    """How often the running daemon exchanges with it: 15m, 1h. "off": by hand."""
+    withhold: tuple[str, ...] = ()
+    """Projects of which it gets nothing: names (`secret-*`), or folders and what is below them (`/srv/clients/*`)."""
+    command: str = ""
+    """Where afterword is on that machine, if it is not found by itself."""
+
+
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """config.toml"""
 
@@ -235,3 +248,4 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     gemini: Gemini = Gemini()
     door: Door = Door()
     log: Log = Log()
+    peers: dict[str, Peer] = {}
