@@ -93,8 +93,8 @@ def _exchange(config: Config, names: list[str], *, dry_run: bool, as_json: bool,
     if as_json:
         errors = [{"peer": name, "kind": err.kind, "message": err.message, "hint": err.hint} for name, err in failed]
         say_json("sync", {"peers": done, "dry_run": dry_run, "failed": errors})
-    for name, err in failed:
-        note(f"{name}: {err.message}" + (f"; {err.hint}" if err.hint else ""))
+    for name, why in failed:
+        note(f"{name}: {why.message}" + (f"; {why.hint}" if why.hint else ""))
     return Exit.FAILED if failed else Exit.DONE
 
 
