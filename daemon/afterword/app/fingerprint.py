@@ -40,7 +40,8 @@ def lines(ledger: Ledger) -> list[str]:
         said = msgspec.json.encode((record.day, record.time, record.harness, record.project, record.digest))
         found.append(f"section {register.key} {_hash(said)}")
     for key, edits in section_edits.every(ledger).items():
-        found.append(f"section {key} edits {_hash(msgspec.json.encode(edits))}")
+        if not edits.empty:
+            found.append(f"section {key} edits {_hash(msgspec.json.encode(edits))}")
     for current in articles.current(ledger):
         if current.article.status != "withdrawn":
             # The days are left out: a later build of the same words only moves them.

@@ -173,7 +173,7 @@ def _articles(program: "Program", tell: "Tell") -> list[str]:
         else:
             left.append(file.path)
     program.compiling.render()
-    titles = {each.uid: each.article.title for each in articles.current(ledger)}
+    titles = {each.uid: each.article.title for each in articles.current(ledger) if each.article.title}
     if not forgotten_notes.relieve_log(program.vault, folders.knowledge, titles, found):
         left.append(f"{folders.knowledge}/log.md")
     return left

@@ -360,10 +360,18 @@ class Rows:
                 return True
             if any(self._gone(item) for item in body.of.get("item", ())):
                 return True
-            return kind is RecordKind.SEGMENT and _says(body.value) and self._tainted(key.partition("/")[0])
+            return kind is RecordKind.SEGMENT and self._read_off_old(key.partition("/")[0], body.value)
         if kind in (RecordKind.ARTICLE, RecordKind.BUILD, RecordKind.LESSON, RecordKind.FACT):
             return any(not self._stands(*place) for place in _places(body.value))
         return False
+
+    def _read_off_old(self, section: str, edits: Any) -> bool:
+        """Whether a person's edits are of a section as it was before something in it was forgotten here."""
+        if not _says(edits) or not self._tainted(section):
+            return False
+        row = self._db.execute("SELECT rev FROM register WHERE kind = 8 AND key = ?", (section,)).fetchone()
+        rev = edits.get("rev") if isinstance(edits, dict) else None
+        return row is None or not isinstance(rev, int) or rev < row[0]
 
     def _gone(self, item: str) -> bool:
         its_id = ItemId(bytes.fromhex(item))

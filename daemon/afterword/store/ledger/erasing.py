@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from afterword.domain.articles import Claim
+from afterword.domain.articles import Article, Claim
 from afterword.domain.digest import Digest, Point
 from afterword.domain.ids import ArticleUid, SegmentKey
 from afterword.domain.items import Kind, SaidBy
@@ -34,6 +34,8 @@ from afterword.store.ledger.segments import DigestRecord, SectionRecord
 from afterword.store.ledger.tombstones import FACTS
 
 _AT_ONCE: Final = 200
+_EDITS: Final = "/edits"
+_GONE: Final = Article("concept", "", "", (), "", "", "", "", status="withdrawn")
 _NOTHING: Final = Digest(Point("", (), ""))
 
 
@@ -156,7 +158,7 @@ def _write_ups(ledger: Ledger) -> None:
             forgetting.rewrite(ledger, register, msgspec.json.encode(gone).decode())
         edits = registers.get(ledger, RecordKind.SEGMENT, section_edits.key_of(SegmentKey(key)))
         if edits:
-            forgetting.rewrite(ledger, edits, '{"rev":0}')
+            forgetting.rewrite(ledger, edits, forgetting.NO_EDITS)
     forgetting.done(ledger, "blank", blank)
 
 
@@ -250,9 +252,10 @@ def drop_articles(ledger: Ledger) -> dict[ArticleUid, bool]:
 
 
 def _drop(ledger: Ledger, register: registers.Register) -> None:
-    """Leave a register's row and key to the log, and nothing in it: the key is what other machines know it by."""
-    forgetting.rewrite(ledger, register, "{}")
-    ledger.db.execute("UPDATE register SET forgotten = 1 WHERE row = ?", (register.row,))
+    """Leave nothing of an article, or of a person's edits of it, but that it is gone. Its key stays: others know
+    it by that, and a later day may tell of the matter again."""
+    edits = register.key.endswith(_EDITS)
+    forgetting.rewrite(ledger, register, "{}" if edits else msgspec.json.encode(_GONE).decode())
     for side in ("dst", "src"):
         ledger.db.execute(
             f"DELETE FROM derivation WHERE {side}_kind = ? AND {side} = ?", (RecordKind.ARTICLE, register.row)

@@ -37,6 +37,7 @@ Kind: TypeAlias = Literal[
 The rest is what `mark` made of it, and goes when it is done: rows of items and sessions, keys of registers to blank,
 sections in notes with the hashes of what a person wrote into them, days, articles with their slug."""
 
+NO_EDITS: Final = '{"rev":0}'
 AGAIN: Final = "again"
 """The value of a planned session that is to be written up here."""
 VAULT_KINDS: Final[tuple[Kind, ...]] = ("section", "article")
@@ -249,6 +250,7 @@ def _sections(
         _plan(ledger, "section", key, " ".join(sorted(hashes)) or "-")
         _plan(ledger, "day", record.day)
         if key not in stale:
+            _edits_of_old(ledger, key, edits[key].rev if key in edits else register.rev, register.rev)
             continue
         _plan(ledger, "blank", key)
         if row := sessions.row_by_id(ledger, record.session):
@@ -259,6 +261,17 @@ def _sections(
     for uid, slug in _articles_of(ledger, keys):
         _plan(ledger, "article", uid, slug)
     return blank
+
+
+def _edits_of_old(ledger: Ledger, key: SegmentKey, read_off: int, rev: int) -> None:
+    """Empty a person's edits of a section as it was before another machine made it anew; those made since stand."""
+    found = registers.get(ledger, RecordKind.SEGMENT, section_edits.key_of(key))
+    if found is None:
+        return
+    if read_off < rev:
+        rewrite(ledger, found, NO_EDITS)
+    else:
+        say_again(ledger, found)
 
 
 def _newest_is_placed(ledger: Ledger, key: SegmentKey) -> bool:
