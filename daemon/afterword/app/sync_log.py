@@ -3,8 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+import msgspec
+
 from afterword.app import sync_holds
 from afterword.domain.settings import Peer
+from afterword.redact.exits import leave, leave_tree
 from afterword.redact.redactor import Redactor
 from afterword.store.ledger import arrivals, entries, holds, restored
 from afterword.store.ledger.entries import Entry, Standing
@@ -74,7 +77,7 @@ class LedgerLog:
         self._ledger.db.execute("BEGIN")
         try:
             for entry, standing in entries.standing(self._ledger, row, first, last, kind):
-                yield _record(origin, entry, standing, sieve)
+                yield self._record(origin, entry, standing, sieve)
         finally:
             self._ledger.db.execute("COMMIT")
 
@@ -108,6 +111,16 @@ class LedgerLog:
                 restored.new_origin(self._ledger)
         return self.origin
 
+    def _record(self, origin: str, entry: Entry, standing: Standing | None, sieve: holds.Sieve) -> Record:
+        body: Payload | Stub
+        if entry.body is None:
+            body = Stub(entry.why)
+        elif sieve.holds(entry, standing):
+            body = Stub.WITHHELD
+        else:
+            body = Payload(cleaned("sync-batch", entry.body, self._redactor))
+        return Record(origin=origin, n=entry.n, kind=entry.kind, key=entry.key, rev=entry.rev, body=body)
+
     def _rows(self) -> dict[str, int]:
         return {its_id: row for row, (its_id, _) in self._ledger.origins().items()}
 
@@ -125,11 +138,12 @@ class LedgerLog:
         sync_holds.settle(self._ledger, self._redactor, self._peers, peer)
 
 
-def _record(origin: str, entry: Entry, standing: Standing | None, sieve: holds.Sieve) -> Record:
-    body = Stub(entry.why) if entry.body is None else Payload(entry.body)
-    if entry.body is not None and sieve.holds(entry, standing):
-        body = Stub.WITHHELD
-    return Record(origin=origin, n=entry.n, kind=entry.kind, key=entry.key, rev=entry.rev, body=body)
+def cleaned(way: str, body: bytes, redactor: Redactor) -> bytes:
+    """A JSON object as it may leave: what stands redacted in the ledger comes out as it is."""
+    text = body.decode()
+    if leave(way, text, redactor) == text:
+        return body
+    return msgspec.json.encode(leave_tree(way, msgspec.json.decode(body), redactor), order="sorted")
 
 
 def _entry(record: Record) -> Entry:

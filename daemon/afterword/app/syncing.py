@@ -13,7 +13,7 @@ from afterword.app import client, passes, sync_steps
 from afterword.app.config import Config
 from afterword.app.program import Program, writer
 from afterword.app.reading import redactor
-from afterword.app.sync_log import LedgerLog
+from afterword.app.sync_log import LedgerLog, cleaned
 from afterword.app.sync_steps import Step
 from afterword.domain.errors import AfterwordError, NotSetUp, TransientError, UsageError
 from afterword.domain.settings import Peer
@@ -60,7 +60,7 @@ class Log(LedgerLog):
         return self._bring("early", records, sender)
 
     def _bring(self, what: str, records: Sequence[Record], sender: str) -> Inserted:
-        lines = "\n".join(encode(record).decode() for record in records)
+        lines = "\n".join(cleaned("door-question", encode(each), self._redactor).decode() for each in records)
         try:
             done = self.step(msgspec.convert({"do": what, "peer": sender, "lines": lines}, Step))
         except AfterwordError as err:

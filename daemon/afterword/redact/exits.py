@@ -89,6 +89,13 @@ EXITS: Final[tuple[Exit, ...]] = (
     Exit("backup", "redacted", ("afterword.store.backup_file",), "a copy of the ledger, packed"),
     Exit("restore", "redacted", ("afterword.app.backing",), "a backup of the ledger, put in its place"),
     Exit("share", "redacted", ("afterword.app.share",), "a session for somebody else, as a page or Markdown"),
+    Exit(
+        "sync-batch",
+        "redacted",
+        ("afterword.app.sync_log",),
+        "records for another machine, over SSH or in a folder of batches",
+    ),
+    Exit("numbered", "numbers", ("afterword.store.ledger.restored",), "how far this machine has numbered"),
     Exit("report", "redacted", ("afterword.app.report",), "titles, projects and reasons in the report's page"),
     Exit("private-file", "numbers", ("afterword.store.privacy",), "an empty file, for a database to be made in"),
     Exit("lock", "numbers", ("afterword.store.lock",), "the owner's process number and command"),
