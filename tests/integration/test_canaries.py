@@ -63,6 +63,7 @@ WITHOUT_TEXT = {
     "person-line": "a word of ours in the place of what a person struck",
     "tombstones": "ids and hashes of what was forgotten",
     "numbered": "an id and a number",
+    "peer-process": "a name of the settings, given to our own program",
     "reading-pipe": "a pipe between processes of ours: what comes out of it is looked at in the ledger",
     "reading-orders": "paths of files, and the person's own patterns, in a pipe between processes of ours",
     "service-manager": "ready, alive, stopping",

@@ -16,7 +16,7 @@ from afterword.domain.settings import Peer, Settings, duration_us, period_us, si
 from afterword.store.files import private_folder, replace
 
 _PEERS = "peers"
-_PEER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_PEER_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 _RESERVED = ("AFTERWORD_NOW", "AFTERWORD_FAULT", "AFTERWORD_CONFIG", "AFTERWORD_CHROMA_TOKEN")
 
 
@@ -193,7 +193,7 @@ def _check_names(raw: dict[str, Any], path: Path, text: str) -> None:
             for name, peer in values.items():
                 if not isinstance(peer, dict):
                     raise UserError(f"{path}: peers.{name} must be a [section]", f"write [peers.{name}] and its keys")
-                if not _PEER_NAME.fullmatch(name):
+                if not re.fullmatch(_PEER_NAME, name):
                     raise UserError(f"{path}: {name!r} is no name of a machine", "use letters, digits, . _ and -")
                 for key in peer:
                     if key not in peer_keys:
@@ -308,7 +308,7 @@ def write_peer(path: Path, name: str, peer: Peer | None) -> None:
     Raises:
         UserError: the name cannot stand there, or the file has a form in which it cannot be set.
     """
-    if not _PEER_NAME.fullmatch(name):
+    if not re.fullmatch(_PEER_NAME, name):
         raise UserError(f"{name!r} is no name of a machine", "use letters, digits, . _ and -")
     import tomllib  # noqa: PLC0415
 

@@ -95,6 +95,7 @@ EXITS: Final[tuple[Exit, ...]] = (
         ("afterword.app.sync_log",),
         "records for another machine, over SSH or in a folder of batches",
     ),
+    Exit("peer-process", "numbers", ("afterword.serve.peers",), "which machine our own program is to exchange with"),
     Exit("numbered", "numbers", ("afterword.store.ledger.restored",), "how far this machine has numbered"),
     Exit("report", "redacted", ("afterword.app.report",), "titles, projects and reasons in the report's page"),
     Exit("private-file", "numbers", ("afterword.store.privacy",), "an empty file, for a database to be made in"),

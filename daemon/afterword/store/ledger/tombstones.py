@@ -27,7 +27,7 @@ FACTS: Final[tuple[Field, ...]] = ("title", "cwd", "root", "folder", "branch", "
 TEXT_MIN_CHARS: Final = 64
 SPEECH: Final = frozenset({Kind.PROMPT, Kind.REPLY, Kind.THINKING, Kind.SUMMARY})
 """Kinds whose long texts are known by a hash."""
-_KEY: Final = re.compile(r"(?:session|item|text|facts):[0-9a-f]{32}")
+_KEY: Final = r"(?:session|item|text|facts):[0-9a-f]{32}"
 COUNT: Final = "tombstones"
 """The small fact of how many there are: while there are none nothing is looked up."""
 
@@ -117,7 +117,7 @@ def every(ledger: Ledger) -> list[Tombstone]:
 
 def check(key: str) -> None:
     """Raise DataError unless it is the key of a tombstone."""
-    if not _KEY.fullmatch(key):
+    if not re.fullmatch(_KEY, key):
         raise DataError("a tombstone of nothing there is")
 
 
