@@ -89,6 +89,7 @@ def run(
         heads = sessions.heads(ledger, touched)
         program.index.begin_again([head.id for head in heads.values()])
         faults.hit("forget.index")
+        left += _exported(program)
         _pack(program, sleep)
         faults.hit("forget.packed")
         with ledger.transaction(durable=True):
@@ -202,6 +203,15 @@ def _spool(program: "Program") -> None:
         if any(tombstones.session_forgotten(program.ledger, session.id) for session in found):
             gone.append(name)
     spool.remove(state, gone)
+
+
+def _exported(program: "Program") -> list[str]:
+    """What was forgotten out of the folders of batches that were exported from here."""
+    if program.ledger.meta("exported") is None:
+        return []
+    from afterword.app import sync_folders  # noqa: PLC0415  # most never export
+
+    return sync_folders.renew(program)
 
 
 def _pack(program: "Program", sleep: Callable[[float], None]) -> None:

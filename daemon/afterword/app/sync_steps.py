@@ -2,11 +2,12 @@
 done. The same for a command that holds the lock and for the daemon, which is asked by the command that talks.
 """
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
-from afterword.app import forgetting, sync_holds
+from afterword.app import forgetting, sync_folders, sync_holds
 from afterword.app.sync_holds import Met
 from afterword.app.sync_log import LedgerLog
 from afterword.domain.errors import UserError
@@ -24,16 +25,18 @@ STEP_MAX_BYTES: Final = 64 << 20
 
 class Step(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`take` and `early` bring records, a line each; `hold` names the peer that is about to be sent something; `reborn`
-    gives this machine a new origin; `tried` and `done` say how an exchange ended. `name` is the peer's in the settings,
-    `news` whether anything came."""
+    gives this machine a new origin; `exported` remembers a folder; `tried` and `done` say how an exchange ended. `name`
+    is the peer's in the settings, `news` whether anything came.
+    """
 
-    do: Literal["take", "early", "hold", "reborn", "tried", "done"]
+    do: Literal["take", "early", "hold", "reborn", "exported", "tried", "done"]
     peer: str = ""
     name: str = ""
     lines: str = ""
     known: int = 0
     problem: str = ""
     news: bool = False
+    folder: str = ""
     vector: dict[str, int] = {}
 
 
@@ -49,6 +52,10 @@ def do(program: "Program", step: Step, tell: "Tell") -> dict[str, Any]:
         return {}
     if step.do == "reborn":
         return {"origin": log.reborn(step.known)}
+    if step.do == "exported":
+        with program.ledger.transaction():
+            sync_folders.remember(program.ledger, program.redactor, Path(step.folder))
+        return {}
     if step.do in ("take", "early"):
         try:
             records = [decode(line.encode()) for line in step.lines.split("\n") if line]

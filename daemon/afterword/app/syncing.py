@@ -217,6 +217,8 @@ def answer(config: Config, env: Mapping[str, str], telling: Telling) -> None:
 def export(config: Config, env: Mapping[str, str], folder: Path, telling: Telling) -> dict[str, Any]:
     """Bring a folder of batches up to the ledger; the fields of `sync export --json`."""
     with opened(config, env, "sync export", telling) as log, telling() as tell:
+        # Before anything is there, so that `forget` never misses it.
+        log.step(Step("exported", folder=str(folder.absolute())))
         done: Exported = export_folder(folder, log, _progress(tell))
         return {"peers": [_peer(DIR, Way.OUT, done.origins, ())], "written": done.written, "removed": done.removed}
 
