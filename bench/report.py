@@ -169,6 +169,14 @@ _DETAILS: tuple[tuple[str, str, dict[str, str]], ...] = (
         },
     ),
     (
+        "An exchange over SSH on loopback, start and connect taken off",
+        "sync",
+        {
+            "mb": "MB", "records": "records", "cat_mb_per_s": "`ssh cat`, MB/s", "stream_mb_per_s": "stream, MB/s",
+            "push_mb_per_s": "exchange, MB/s", "connect_s": "connect, s", "nothing_new_s": "nothing new, s",
+        },
+    ),
+    (
         "A hook, against `python -c pass`",
         "hook",
         {

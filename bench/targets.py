@@ -55,5 +55,7 @@ TARGETS = (
     Target("index", "edited_embedded", "note edited in one paragraph: chunks embedded", 1),
     Target("index", "hybrid_ms", "hybrid query through the daemon, 20,000 chunks", 40, 15, " ms"),
     Target("index", "daemon_mb", "daemon with Chroma and the model open, 20,000 chunks", 500, 400, " MB"),
+    Target("sync", "stream_per_cat", "push, JSONL with zstd: time against `ssh host cat` of the same", 0.67, 0.5),
+    Target("sync", "nothing_beyond_connect_s", "nothing new, beyond the connect", 1, None, " s"),
     Target("hook", "worst_ratio", "hook, each event, against `python -c pass`", 1.5, None, "x"),
 )  # fmt: skip

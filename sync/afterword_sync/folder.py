@@ -90,11 +90,9 @@ def export_folder(folder: Path, log: Log, progress: Progress = silent, *, peer: 
             now = _write(folder, log, origin, last, peer, mark)
             written += now.written
             stale = [file for file in theirs if file.last <= last and file not in now.wanted]
-            for file in stale:
-                (folder / file.name).unlink(missing_ok=True)
+            removed += sum(_remove(folder / file.name) for file in stale)
             if stale:
                 _sync_folder(folder)
-            removed += len(stale)
         tally.add(origin, 1, last, max(0, last - had))
         done += last
         progress(Step(Way.OUT, origin, done, sum(vector.values())))
@@ -165,6 +163,13 @@ def _replace(folder: Path, name: str, data: bytes, mark: str) -> None:
         half.unlink(missing_ok=True)
         raise
     _sync_folder(folder)
+
+
+def _remove(path: Path) -> bool:
+    if path.is_dir() and not path.is_symlink():
+        return False  # somebody's, whatever it is called
+    path.unlink(missing_ok=True)
+    return True
 
 
 def _sync_folder(folder: Path) -> None:
@@ -289,9 +294,12 @@ def _read(path: Path) -> bytes | None:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         return None
-    with open(descriptor, "rb") as file:
-        status = os.fstat(file.fileno())
+    try:
+        status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_BATCH_BYTES:
             return None
-        data = file.read(MAX_BATCH_BYTES + 1)
+        with open(descriptor, "rb", closefd=False) as file:
+            data = file.read(MAX_BATCH_BYTES + 1)
+    finally:
+        os.close(descriptor)
     return data if len(data) <= MAX_BATCH_BYTES else None

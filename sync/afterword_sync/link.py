@@ -5,6 +5,7 @@ bounded by what the sender may have unacknowledged. The writer sends a sign of l
 """
 
 import threading
+import time
 from collections import deque
 from types import TracebackType
 from typing import Self
@@ -21,6 +22,7 @@ WINDOW_BYTES = 8 * 1024 * 1024
 
 _MOST_WAITING_BYTES = WINDOW_BYTES + MAX_BATCH_BYTES
 _MOST_WAITING_FRAMES = 10_000
+_TELLING_BYTES = 100_000  # of smaller frames the time says nothing
 
 
 class Deadlines(msgspec.Struct, frozen=True):
@@ -141,6 +143,7 @@ class Link:
 
     def _write_on(self) -> None:
         packer = Packer()
+        hard = True
         try:
             self._channel.write(MAGIC, self._deadlines.hello_s)
             while True:
@@ -152,7 +155,12 @@ class Link:
                         return
                     frame = self._outgoing.popleft() if self._outgoing else Frame(Kind.PING)
                     self._writing = True
-                self._channel.write(packer.pack(frame), self._deadlines.idle_s)
+                began_s = time.monotonic()
+                data = packer.pack(frame, hard=hard)
+                packed_s = time.monotonic()
+                self._channel.write(data, self._deadlines.idle_s)
+                if len(data) > _TELLING_BYTES:
+                    hard = time.monotonic() - packed_s > packed_s - began_s
         except Exception as err:  # noqa: BLE001 - it is raised in the thread that talks
             with self._changed:
                 self._write_error = self._told(err)

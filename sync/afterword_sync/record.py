@@ -77,6 +77,23 @@ _KNOWN = frozenset({"version", "origin", "n", "kind", "key", "rev", "payload", "
 T = TypeVar("T")
 
 
+class _Wire(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """A good record of this version, which nearly all are: read in one go. What does not fit is looked at by field."""
+
+    version: _Version
+    origin: str
+    n: _Number
+    kind: str
+    key: str
+    rev: _Rev
+    payload: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
+    stub: Stub | msgspec.UnsetType = msgspec.UNSET
+
+
+_wire = msgspec.json.Decoder(_Wire)
+_sorted = msgspec.json.Encoder(order="sorted")
+
+
 def payload(fields: Mapping[str, Any]) -> Payload:
     """The payload with these fields; raises `RecordError` for what JSON cannot hold."""
     try:
@@ -117,6 +134,25 @@ def decode(line: bytes) -> Record:
     """
     if len(line) > MAX_RECORD_BYTES:
         raise RecordError(f"a record of {len(line)} bytes; {MAX_RECORD_BYTES} are allowed")
+    record = _read_at_once(line) or _read_by_field(line)
+    _check(record)
+    return record
+
+
+def _read_at_once(line: bytes) -> Record | None:
+    try:
+        wire = _wire.decode(line)
+        if wire.version > VERSION or isinstance(wire.payload, dict) == isinstance(wire.stub, Stub):
+            return None
+        body = Payload(_sorted.encode(wire.payload)) if isinstance(wire.payload, dict) else wire.stub
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return None
+    if isinstance(body, msgspec.UnsetType):
+        return None
+    return Record(wire.origin, wire.n, wire.kind, wire.key, wire.rev, body, wire.version)
+
+
+def _read_by_field(line: bytes) -> Record:
     try:
         fields = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
@@ -124,7 +160,7 @@ def decode(line: bytes) -> Record:
     version = _field(fields, "version", _Version)
     if version > VERSION:
         raise NewerVersion(version)
-    record = Record(
+    return Record(
         version=version,
         origin=_field(fields, "origin", str),
         n=_field(fields, "n", _Number),
@@ -134,8 +170,6 @@ def decode(line: bytes) -> Record:
         body=_body(fields),
         extra=tuple(sorted((name, _canonical(name, bytes(raw))) for name, raw in fields.items() if name not in _KNOWN)),
     )
-    _check(record)
-    return record
 
 
 def _field(fields: Mapping[str, msgspec.Raw], name: str, its_type: type[T]) -> T:

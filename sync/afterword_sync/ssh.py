@@ -20,7 +20,7 @@ from paramiko import AuthenticationException, BadAuthenticationType, Channel, SS
 from afterword_sync.errors import AuthFailed, HostKeyRefused, LinkBroken, SyncError, Unreachable, plain
 from afterword_sync.known_hosts import Key, Known, Standing, add, known
 from afterword_sync.ssh_config import Target, target
-from afterword_sync.ssh_keys import Agent, Keys
+from afterword_sync.ssh_keys import Agent, Keys, Reason
 
 _LOG = "afterword_sync.paramiko"
 _MOST_JUMPS = 8
@@ -210,21 +210,20 @@ class Connection:
 
 
 def _not_let_in(to: Target, offered: list[str], keys: Keys) -> AuthFailed:
-    locked = [file for file, why in keys.unusable if "passphrase" in why]
-    reasons = [f"{file}: {why}" for file, why in keys.unusable]
     tried = f"with none of these keys: {_listed(offered)}" if offered else "without a key, and there is none to offer"
     reason = f"{to.name} does not let {to.user} in {tried}"
-    if reasons:
-        reason += f" (not used: {'; '.join(reasons)})"
-    if locked:
-        return AuthFailed(reason, f"unlock it for this session: ssh-add {locked[0]}")
     if keys.unusable:
-        return AuthFailed(reason, f"chmod 600 {keys.unusable[0][0]}")
+        reason += f" (not used: {'; '.join(f'{plain(key, 200)}: {why}' for key, why in keys.unusable)})"
+    for key, why in keys.unusable:
+        if why is Reason.LOCKED:
+            return AuthFailed(reason, f"unlock it for this session: ssh-add {key}")
+        if why is Reason.OPEN:
+            return AuthFailed(reason, f"chmod 600 {key}")
     return AuthFailed(reason, f"once `ssh {to.name}` works without a question, this does: ssh-copy-id {to.name}")
 
 
 def _listed(offered: list[str]) -> str:
-    return ", ".join(plain(shown, 80) for shown in offered[:6]) + (", …" if len(offered) > 6 else "")
+    return ", ".join(plain(shown, 200) for shown in offered[:6]) + (", …" if len(offered) > 6 else "")
 
 
 def _prefer(transport: Transport, keys: Known) -> None:

@@ -5,11 +5,13 @@ import contextlib
 import socket
 from base64 import b64decode
 from collections.abc import Iterator
+from enum import StrEnum
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 import msgspec
+from cryptography.exceptions import UnsupportedAlgorithm
 from paramiko import Message, PasswordRequiredException, PKey, SSHException
 from paramiko.agent import AgentKey, AgentSSH
 from paramiko.pkey import UnknownKeyType
@@ -18,6 +20,16 @@ from afterword_sync.ssh_config import Target
 
 _AGENT_S = 60.0  # somebody may have to touch a key
 _MOST_KEY_BYTES = 65536
+_KINDS = ("ssh-rsa", "ssh-ed25519", "ecdsa-sha2-")  # and their certificates; paramiko signs with no other kind
+
+
+class Reason(StrEnum):
+    """Why a key cannot be used."""
+
+    LOCKED = "it has a passphrase and is not in the agent"
+    OPEN = "others may read it"
+    UNREADABLE = "it cannot be read"
+    KIND = "keys of this kind cannot be used here"
 
 
 class Offer(msgspec.Struct, frozen=True):
@@ -52,27 +64,32 @@ class Agent(AgentSSH):
 
 
 class Keys:
-    """What can be offered to a machine. `unusable` fills with the files that cannot be used, and why."""
+    """What can be offered to a machine. `unusable` fills with the keys that cannot be used, as people call them."""
 
     def __init__(self, target: Target, agent: Agent) -> None:
         self._target = target
         self._agent = agent
-        self.unusable: list[tuple[Path, str]] = []
+        self.unusable: list[tuple[str, Reason]] = []
 
     def offers(self) -> Iterator[Offer]:
         """Each key once. Files are read when it is their turn."""
-        in_agent: dict[bytes, AgentKey] = {key.asbytes(): key for key in self._agent.get_keys()}
+        in_agent: dict[bytes, AgentKey] = {}
+        for key in self._agent.get_keys():
+            if key.get_name().startswith(_KINDS):
+                in_agent[key.asbytes()] = key
+            else:
+                self.unusable.append((_called(key), Reason.KIND))
         named: dict[Path, bytes | None] = {}
         for file in self._target.identity_files:
             if file.is_file():
                 named.setdefault(file, _public(file))
         for blob in named.values():
-            if blob is not None and (key := in_agent.pop(blob, None)) is not None:
-                yield Offer(key, f"{key.comment or key.get_name()} (agent)")
+            if blob is not None and (named_key := in_agent.pop(blob, None)) is not None:
+                yield Offer(named_key, _called(named_key))
         offered = {blob for blob in named.values() if blob is not None}
         if not self._target.identities_only:
             for key in in_agent.values():
-                yield Offer(key, f"{key.comment or key.get_name()} (agent)")
+                yield Offer(key, _called(key))
         here = {key.asbytes() for key in self._agent.get_keys()} & offered
         for file, blob in named.items():
             if blob in here or _is_public(file):
@@ -84,16 +101,20 @@ class Keys:
     def _read(self, file: Path) -> PKey | None:
         try:
             if file.stat().st_mode & 0o077:
-                self.unusable.append((file, "others may read it"))
+                self.unusable.append((str(file), Reason.OPEN))
                 return None
             key: PKey = PKey.from_path(file)
         except (TypeError, PasswordRequiredException):
-            self.unusable.append((file, "it has a passphrase and is not in the agent"))
-        except (OSError, ValueError, SSHException, UnknownKeyType):
-            self.unusable.append((file, "it cannot be read"))
+            self.unusable.append((str(file), Reason.LOCKED))
+        except (OSError, ValueError, SSHException, UnknownKeyType, UnsupportedAlgorithm):
+            self.unusable.append((str(file), Reason.UNREADABLE))
         else:
             return key
         return None
+
+
+def _called(key: AgentKey) -> str:
+    return f"{key.comment or key.get_name()} (agent)"
 
 
 def _public(file: Path) -> bytes | None:

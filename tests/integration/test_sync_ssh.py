@@ -1,5 +1,6 @@
 """The exchange over a real SSH server on loopback, reached as the user's own `ssh` would reach it."""
 
+import contextlib
 import fcntl
 import os
 import pickle
@@ -44,15 +45,22 @@ class Far:
     def runs(self, script):
         command(self.bin, script)
 
-    @property
-    def log(self):
+    @contextlib.contextmanager
+    def _resting(self):
+        """Once nobody who was started serves it any more: what came may be written down after we were through."""
         with self.place.with_suffix(".lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+    @property
+    def log(self):
+        with self._resting():
             return pickle.loads(self.place.read_bytes())
 
     @log.setter
     def log(self, log):
-        self.place.write_bytes(pickle.dumps(log))
+        with self._resting():
+            self.place.write_bytes(pickle.dumps(log))
 
 
 @pytest.fixture
@@ -136,6 +144,10 @@ def test_let_in_with_none_of_the_keys(near, server, far, laptop):
     near.host("mini", server, f"IdentityFile {stranger}", key=False)
     error = refused(AuthFailed, near, laptop)
     assert error.reason == f"mini does not let {server.user} in with none of these keys: {stranger}"
+    assert "ssh-copy-id mini" in error.hint
+    stranger.write_text(stranger.read_text()[:200])
+    error = refused(AuthFailed, near, laptop)
+    assert f"without a key, and there is none to offer (not used: {stranger}: it cannot be read)" in error.reason
     assert "ssh-copy-id mini" in error.hint
     stranger.chmod(0o644)
     error = refused(AuthFailed, near, laptop)

@@ -3,6 +3,7 @@
 import os
 import random
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -208,17 +209,19 @@ TestMachines = Machines.TestCase
 def test_many_steps_at_random(tmp_path, record_property):
     """The same world, long: as many steps as are asked for, in runs of a hundred."""
     seed = int(os.environ.get("AFTERWORD_TEST_SEED", "12"))
-    record_property("seed", f"seed {seed}, {STEPS} steps")
     rng = random.Random(seed)
+    done = Counter()
     for run in range(STEPS // 100):
         root = tmp_path / str(run)
         root.mkdir()
         world = World(rng.randint(2, 4), root)
         for _ in range(100):
             who, other, key = rng.randrange(4), rng.randrange(4), f"k{rng.randrange(6)}"
-            match rng.choice(
+            what = rng.choice(
                 ("make", "make", "make", "forget", "hold", "lift", "meet", "cut", "export", "take", "old")
-            ):
+            )
+            done[what] += 1
+            match what:
                 case "make":
                     for _ in range(rng.choice((1, 1, 30))):
                         world.make(who, key, str(rng.random()))
@@ -242,6 +245,8 @@ def test_many_steps_at_random(tmp_path, record_property):
                     world.backups.append((who, world.one(who).saved()))
             world.check()
         world.settle()
+    counted = ", ".join(f"{count} {what}" for what, count in sorted(done.items()))
+    record_property("seed", f"seed {seed}, {STEPS} steps: {counted}")
 
 
 def test_a_machine_set_back_unnoticed_takes_a_new_origin_from_a_peer_that_knows_more(tmp_path):
@@ -290,3 +295,36 @@ def test_two_machines_that_share_an_origin_are_told(tmp_path):
     (pending,) = import_folder(tmp_path, other).pending
     assert "two machines share origin" in pending.reason
     assert not pending.waits
+
+
+def test_what_is_held_back_comes_when_it_is_let_go_also_through_another_machine():
+    mini, relay, phone = machine("mini"), machine("relay"), machine("phone")
+    mini.make(THING, "a", text="for everybody")
+    mini.hold("b", [phone.origin])
+    mini.make(THING, "b", text="not for the phone")
+    meet(mini, relay)
+    for there in (relay, mini):
+        meet(there, phone)
+        assert (THING, "b") not in phone.values
+    assert relay.equal() == mini.equal()
+    assert phone.vector()[mini.origin] == 3  # it has the numbers, and is not sent them again
+    mini.lift("b")
+    meet(mini, relay)
+    assert meet(relay, phone) == (2, 0)
+    assert phone.equal() == mini.equal()
+    assert meet(mini, phone) == (0, 0)
+
+
+def test_what_is_forgotten_does_not_come_back_in_any_order():
+    laptop, mini = machine("laptop"), machine("mini")
+    laptop.make(THING, "s", text="a secret")
+    meet(laptop, mini)
+    old = mini.saved()
+    laptop.forget("s")
+    mini.make(THING, "s", text="a secret, changed meanwhile")
+    for here, there in ((mini, laptop), (laptop, mini), (old, laptop), (mini, old), (laptop, old)):
+        meet(here, there)
+        meet(here, there)
+    for log in (laptop, mini, old):
+        assert (THING, "s") not in log.values
+        assert log.equal() == laptop.equal()
