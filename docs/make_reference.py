@@ -33,9 +33,11 @@ def page() -> str:
     classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
     parts = [HEAD]
     for field in _fields(classes["Settings"]):
-        section = classes[ast.unparse(field.annotation)]
         assert isinstance(field.target, ast.Name)
-        parts += [f"## [{field.target.id}]", "| key | default | |\n| --- | --- | --- |"]
+        annotation = ast.unparse(field.annotation)
+        many = annotation.startswith("dict[")
+        section = classes[annotation.removeprefix("dict[str, ").rstrip("]")]
+        parts += [f"## [{field.target.id}{'.NAME' if many else ''}]", "| key | default | |\n| --- | --- | --- |"]
         body = section.body
         for at, node in enumerate(body):
             if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:

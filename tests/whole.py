@@ -329,6 +329,9 @@ class Whole:
             ("open", shown[0]), ("open", shown[0], "--print", "--json"), ("open", token), ("show", token), (token,),
             ("sources", "--explain", str(self.stories[1].path(self.home.path))),
             ("sources", "--explain", str(self.stories[0].path(self.home.path)), "--json"),
+            ("sync", "export", str(self.path / "out/batches")), ("sync", "import", str(self.path / "out/batches")),
+            ("sync", "import", token), ("sync", "status", "--json"), ("sync", f"{token}.invalid"),
+            ("sync", "peers", "add", token, "--every", token),
             ("ingest", "--harness", token), ("init", str(full)),
             ("up", "--once", "--settle", token), ("ingest", "--config", str(self.path / token)),
         ):  # fmt: skip

@@ -85,7 +85,7 @@ def test_a_ledger_of_an_earlier_version_is_brought_up(tmp_path: Path, version: i
         step(db)
     db.execute(f"PRAGMA user_version = {version}")
     db.execute("INSERT INTO meta VALUES ('hash_key', ?)", (b"k" * 32,))
-    db.execute("INSERT INTO origin VALUES (1, 'aa', 'box')")
+    db.execute("INSERT INTO origin (row, id, name) VALUES (1, 'aa', 'box')")
     db.execute("INSERT INTO session (id, harness, native, origin) VALUES ('s', 'codex', 'n', 1)")
     db.close()
     ledger = open_writer(tmp_path, "other name")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from afterword.domain.settings import Settings
+from afterword.domain.settings import Peer, Settings
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -19,7 +19,9 @@ def test_the_page_of_settings_is_that_of_the_code() -> None:
 def test_every_setting_is_explained() -> None:
     page = (ROOT / "docs/configuration.md").read_text("utf-8")
     for section in msgspec.structs.fields(Settings):
-        part = page.partition(f"## [{section.name}]")[2].partition("\n## ")[0]
-        for key in msgspec.structs.fields(section.type):
+        several = section.type == dict[str, Peer]
+        name = f"{section.name}.NAME" if several else section.name
+        part = page.partition(f"## [{name}]")[2].partition("\n## ")[0]
+        for key in msgspec.structs.fields(Peer if several else section.type):
             row = next(line for line in part.splitlines() if line.startswith(f"| `{key.name}` |"))
             assert len(row.rstrip(" |").rpartition("|")[2].strip()) > 10, row

@@ -113,14 +113,14 @@ def test_a_search_loads_and_compiles_what_it_needs(told: Home) -> None:
     assert not {n for n in modules if n.startswith(("afterword.compile", "afterword.serve", "afterword.capture"))}
     # Each module is a fifth to half of a millisecond, each pattern of the redactor's as much.
     assert len(modules - bare) <= 185, sorted(modules - bare)
-    assert patterns <= 75
+    assert patterns <= 76
 
 
 def test_status_loads_no_model_and_no_vector_store(told: Home) -> None:
     modules, _, code = at_work(told, "status")
     assert code == 0
     assert not modules & (HEAVY - {"hyperscan", "numpy"})
-    assert len(modules) <= 456, sorted(modules)
+    assert len(modules) <= 460, sorted(modules)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from afterword.capture.old_notes import OldNotes
 from afterword.compile.engine import Engine, Waiting
 from afterword.domain.clock import DAY_US, SECOND_US, format_rfc3339
 from afterword.domain.errors import AfterwordError, UsageError, UserError
-from afterword.store.ledger import backfill, model_calls, segments, sessions
+from afterword.store.ledger import backfill, compile_on, model_calls, segments, sessions
 from afterword.store.ledger.backfill import Asked, Day
 
 if TYPE_CHECKING:
@@ -133,6 +133,7 @@ def run(program: "Program", given: Backfill, tell: "Tell", stop: Callable[[], bo
     """Begin, go on with, or end a backfill; the fields of `backfill --json` but for the estimate."""
     match given.do:
         case "begin":
+            compile_on.must_be_here(program.ledger)
             program.engines.gemini()
             takes = estimate(left(program.ledger))
             _note(program, Asked(takes.sections, takes.days, program.clock() + _LEASE_US))

@@ -66,15 +66,19 @@ def door(state: Path) -> DoorCard | None:
     return card
 
 
-def ask_door(state: Path, path: str, payload: Mapping[str, Any] | None = None, timeout_s: float = 10.0) -> Any:
+def ask_door(
+    state: Path, path: str, payload: Mapping[str, Any] | None = None, timeout_s: float = 10.0, *, clean: bool = True
+) -> Any:
     """What the running daemon answers: GET `path`, or POST with a payload; None when no daemon runs.
+
+    `clean` is False for what came from another machine and is redacted by the daemon before it is stored.
 
     Raises:
         NoAnswer: one runs, but its door does not answer in time.
         Refused: it answered that it cannot.
     """
     card = door(state)
-    return None if card is None else _answer(card, path, payload, timeout_s)
+    return None if card is None else _answer(card, path, payload, timeout_s, clean=clean)
 
 
 def submit(state: Path, name: str, arguments: Mapping[str, Any]) -> str | None:
@@ -115,11 +119,13 @@ def follow(state: Path, job: str) -> Iterator[dict[str, Any]]:
         time.sleep(0.1)
 
 
-def _answer(card: DoorCard, path: str, payload: Mapping[str, Any] | None, timeout_s: float) -> Any:
+def _answer(
+    card: DoorCard, path: str, payload: Mapping[str, Any] | None, timeout_s: float, *, clean: bool = True
+) -> Any:
     from http.client import HTTPException  # noqa: PLC0415  # 30 ms that only callers of a daemon pay
 
     try:
-        with _Call(card, path, payload, timeout_s) as response:
+        with _Call(card, path, payload, timeout_s, clean=clean) as response:
             data = _whole(response)
     except (OSError, HTTPException) as err:
         raise _silent(card, err) from err
@@ -151,7 +157,9 @@ def _lines(card: DoorCard, path: str) -> Iterator[dict[str, Any]]:
 class _Call:
     """One request on a connection of its own."""
 
-    def __init__(self, card: DoorCard, path: str, payload: Mapping[str, Any] | None, timeout_s: float) -> None:
+    def __init__(
+        self, card: DoorCard, path: str, payload: Mapping[str, Any] | None, timeout_s: float, *, clean: bool = True
+    ) -> None:
         from http.client import HTTPConnection  # noqa: PLC0415
 
         self._connection = HTTPConnection("127.0.0.1", card.port, timeout=timeout_s)
@@ -160,9 +168,9 @@ class _Call:
         if payload is None:
             self._arguments = ("GET", path, None, headers)
         else:
-            clean = leave_tree("door-question", payload, _way_out())
+            said = leave_tree("door-question", payload, _way_out()) if clean else payload
             headers["Content-Type"] = "application/json"
-            self._arguments = ("POST", path, json.dumps(clean).encode(), headers)
+            self._arguments = ("POST", path, json.dumps(said).encode(), headers)
 
     def __enter__(self) -> "HTTPResponse":
         try:

@@ -25,7 +25,7 @@ from afterword.domain.ids import ArticleUid
 from afterword.redact.redactor import Redactor
 from afterword.store.article_notes import ArticleNotes
 from afterword.store.knowledge_pages import KnowledgePages
-from afterword.store.ledger import article_files, articles
+from afterword.store.ledger import article_files, articles, compile_on
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.vault_card import may_write
 
@@ -168,6 +168,9 @@ class Compiling:
         `patient`: files somebody saved within the last minute are left for the next run, as the daemon does.
         """
         seen = Seen() if dry else self.look(again=not patient)
+        if not compile_on.here(self._ledger):
+            # What the other machine makes of it comes by sync; what people did here goes there.
+            return Compiled((), 0 if dry else self.render(patient=patient), seen, {})
         wanted = self._compile.due() if days is None else list(days)
         self._engines.begin(stop)
         done = self._compile.run(

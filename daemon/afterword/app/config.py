@@ -1,6 +1,7 @@
 """Settings and places, read once at the edge: config.toml, `AFTERWORD_*`, the platform's folders."""
 
 import os
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,9 +12,11 @@ import msgspec
 from afterword.domain.clock import SECOND_US
 from afterword.domain.day_names import DayNames
 from afterword.domain.errors import UsageError, UserError
-from afterword.domain.settings import Settings, duration_us, period_us, size_bytes
+from afterword.domain.settings import Peer, Settings, duration_us, period_us, size_bytes
 from afterword.store.files import private_folder, replace
 
+_PEERS = "peers"
+_PEER_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 _RESERVED = ("AFTERWORD_NOW", "AFTERWORD_FAULT", "AFTERWORD_CONFIG", "AFTERWORD_CHROMA_TOKEN")
 
 
@@ -43,6 +46,12 @@ class Config(msgspec.Struct, frozen=True):
     def days(self) -> DayNames:
         """What daily notes are called in the vault."""
         return DayNames(self.settings.vault.daily, self.settings.vault.daily_format)
+
+    @property
+    def lessons(self) -> str:
+        """The folder of the lessons in the vault: beside the articles', unless it is set."""
+        above, slash, _ = self.settings.vault.knowledge.rpartition("/")
+        return self.settings.vault.lessons or f"{above}{slash}lessons"
 
 
 def places(env: Mapping[str, str], config_file: Path | None) -> Places:
@@ -130,6 +139,9 @@ def _check(settings: Settings, places_of: Mapping[str, str]) -> None:
         if said := problem_of(settings.chroma.url):
             raise UsageError(f"{named('chroma.url')} {said}", "write it like https://chroma.example:8000")
     period_us(settings.compile.every, named("compile.every"))
+    period_us(settings.lessons.every, named("lessons.every"))
+    for name, peer in settings.peers.items():
+        period_us(peer.every, f"{places_of.get(f'{_PEERS}.{name}', _PEERS)}: peers.{name}.every")
     day_starts_at_min(settings, places_of.get("vault.day_starts_at", ""))
 
 
@@ -155,6 +167,7 @@ def _sections() -> dict[str, tuple[str, ...]]:
     return {
         field.name: tuple(inner.name for inner in msgspec.structs.fields(field.type))
         for field in msgspec.structs.fields(Settings)
+        if field.name != _PEERS
     }
 
 
@@ -163,6 +176,7 @@ def _read(section: str, key: str, value: str) -> Any:
     types = {
         (outer.name, inner.name): inner.type
         for outer in msgspec.structs.fields(Settings)
+        if outer.name != _PEERS
         for inner in msgspec.structs.fields(outer.type)
     }
     try:
@@ -173,9 +187,20 @@ def _read(section: str, key: str, value: str) -> Any:
 
 def _check_names(raw: dict[str, Any], path: Path, text: str) -> None:
     known = _sections()
+    peer_keys = [field.name for field in msgspec.structs.fields(Peer)]
     for section, values in raw.items():
+        if section == _PEERS and isinstance(values, dict):
+            for name, peer in values.items():
+                if not isinstance(peer, dict):
+                    raise UserError(f"{path}: peers.{name} must be a [section]", f"write [peers.{name}] and its keys")
+                if not re.fullmatch(_PEER_NAME, name):
+                    raise UserError(f"{path}: {name!r} is no name of a machine", "use letters, digits, . _ and -")
+                for key in peer:
+                    if key not in peer_keys:
+                        _unknown(path, text, key, peer_keys, f"key in [peers.{name}]")
+            continue
         if section not in known:
-            _unknown(path, text, section, list(known), "section")
+            _unknown(path, text, section, [*known, _PEERS], "section")
         if not isinstance(values, dict):
             raise UserError(f"{path}: {section} must be a [section]", f"write [{section}] and its keys below")
         for key in values:
@@ -275,6 +300,42 @@ def write(path: Path, section: str, key: str, value: object) -> None:
         raise UserError(f"{path}: {section}.{key} would not be read back as written", "write it in by hand")
     private_folder(path.parent)
     replace(path, data)
+
+
+def write_peer(path: Path, name: str, peer: Peer | None) -> None:
+    """Set [peers.NAME], or take it out, keeping every other byte of the file.
+
+    Raises:
+        UserError: the name cannot stand there, or the file has a form in which it cannot be set.
+    """
+    if not re.fullmatch(_PEER_NAME, name):
+        raise UserError(f"{name!r} is no name of a machine", "use letters, digits, . _ and -")
+    import tomllib  # noqa: PLC0415
+
+    import tomlkit  # noqa: PLC0415  # only where the file is changed
+    from tomlkit.exceptions import TOMLKitError  # noqa: PLC0415
+
+    try:
+        text = path.read_text("utf-8") if path.exists() else ""
+        document = tomlkit.parse(text if not text or text.endswith("\n") else f"{text}\n")
+        if _PEERS not in document:
+            document.add(_PEERS, tomlkit.table(is_super_table=True))
+        peers = document[_PEERS]
+        if peer is None:
+            del peers[name]
+        else:
+            table = tomlkit.table()
+            given = msgspec.to_builtins(peer)
+            for key, value in given.items():
+                if value not in ("", [], ()):
+                    table[key] = list(value) if isinstance(value, tuple) else value
+            peers[name] = table
+        changed = tomlkit.dumps(document)
+        tomllib.loads(changed)
+    except (TOMLKitError, tomllib.TOMLDecodeError, ValueError, KeyError, TypeError) as err:
+        raise UserError(f"{path}: peers.{name} cannot be set: {err}", "write it into the file by hand") from err
+    private_folder(path.parent)
+    replace(path, changed.encode())
 
 
 def write_vault(path: Path, vault: Path) -> None:

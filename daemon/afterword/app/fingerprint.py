@@ -4,7 +4,8 @@ import hashlib
 
 import msgspec
 
-from afterword.store.ledger import articles, section_edits, segments, sessions, views
+from afterword.store.ledger import articles, section_edits, segments, sessions, tombstones, views
+from afterword.store.ledger.items import State
 from afterword.store.ledger.ledger import Ledger
 
 
@@ -12,19 +13,25 @@ def lines(ledger: Ledger) -> list[str]:
     """What is compared, one fact a line, sorted: items with kind, final text and exit; each session's items in order
     with their flags; current sections by key and text; articles by uid and text as stored.
 
-    Not in it: origins, numbers, superseded revisions, what was withdrawn, wall-clock columns, the order of sections in
-    a day.
+    Not in it: origins, numbers, superseded revisions, what was withdrawn or forgotten, wall-clock columns, the order of
+    sections in a day.
     """
     found = []
     names: dict[int, str] = {}
+    gone = tombstones.erased_items(ledger)
     for row, its_id, kind, text, path, exit_status in views.all_items(ledger):
+        if row in gone:
+            continue  # another machine may never have had it
         names[row] = its_id.hex()
         found.append(f"item {its_id.hex()} {kind} {_hash(text.encode())} {path!r} {exit_status!r}")
     for session in sessions.load(ledger, ""):
+        if tombstones.session_forgotten(ledger, session.id):
+            continue
         inherited = sessions.inherited_items(ledger, session.row)
         flags = " ".join(
             f"{names[item.row]}:{item.state}{'i' * (item.row in inherited)}"
             for item in views.in_order(ledger, session.row)
+            if item.state is not State.FORGOTTEN
         )
         found.append(f"session {session.id} {_hash(flags.encode())}")
     for register, record in segments.sections(ledger):
@@ -33,7 +40,8 @@ def lines(ledger: Ledger) -> list[str]:
         said = msgspec.json.encode((record.day, record.time, record.harness, record.project, record.digest))
         found.append(f"section {register.key} {_hash(said)}")
     for key, edits in section_edits.every(ledger).items():
-        found.append(f"section {key} edits {_hash(msgspec.json.encode(edits))}")
+        if not edits.empty:
+            found.append(f"section {key} edits {_hash(msgspec.json.encode(edits))}")
     for current in articles.current(ledger):
         if current.article.status != "withdrawn":
             # The days are left out: a later build of the same words only moves them.

@@ -256,7 +256,7 @@ def _with_copies(ledger: Ledger, daily: str, wanted: Wanted) -> Targets:
         hashes.add(tombstones.text_hash(kind, unpack(blob, packed)))
     copies = tombstones.same_texts(ledger, hashes - {""}) - items
     every = items | copies
-    keys = {key for item in every for key in forgetting.made_of(ledger, item)}
+    keys = {key for item in every for key, _ in forgetting.made_of(ledger, item)}
     heads = {its_id: head for its_id in wanted.sessions if (head := sessions.head(ledger, its_id))}
     shared = sum(len(sessions.inherited_items(ledger, head.row)) for head in heads.values())
     wholly = {head.row for head in heads.values()}
@@ -306,7 +306,7 @@ def _told_in(ledger: Ledger, items: set[int]) -> dict[SegmentKey, str]:
     found: dict[SegmentKey, str] = {}
     for item in items:
         blob, packed = ledger.db.execute("SELECT text, packed FROM item WHERE row = ?", (item,)).fetchone()
-        for key in forgetting.made_of(ledger, item):
+        for key, _ in forgetting.made_of(ledger, item):
             found[key] = found.get(key, "") + "\n" + folded(unpack(blob, packed))
     return found
 

@@ -15,7 +15,7 @@ from afterword.capture.decoding import SAID
 from afterword.domain.errors import TransientError
 from afterword.domain.ids import SegmentKey
 from afterword.store import backups_holding, faults, forgotten_file, forgotten_notes, spool
-from afterword.store.ledger import article_files, articles, erasing, forgetting, sessions, tombstones
+from afterword.store.ledger import article_files, articles, compile_on, erasing, forgetting, sessions, tombstones
 from afterword.store.vault_card import read_card
 
 if TYPE_CHECKING:
@@ -71,13 +71,14 @@ def run(
         forgotten_file.keep(program.config.places.state, tombstones.every(ledger))
         faults.hit("forget.marked")
         touched = forgetting.rows(ledger, "session")
+        again = [int(row) for row, value in forgetting.planned(ledger, "session").items() if value == forgetting.AGAIN]
         counts = {kind: len(forgetting.planned(ledger, kind)) for kind in ("item", "section", "day", "article")}
         erasing.rows(
             ledger, program.redactor, SAID, lambda done, all_: tell("Forgetting", "items", done, all_, "erased")
         )
         faults.hit("forget.rows")
         left = _notes(program)
-        _write_up(program, touched)
+        _write_up(program, again)
         left += _articles(program, tell)
         faults.hit("forget.articles")
         program.text.forget_replaced()
@@ -88,6 +89,7 @@ def run(
         heads = sessions.heads(ledger, touched)
         program.index.begin_again([head.id for head in heads.values()])
         faults.hit("forget.index")
+        left += _exported(program)
         _pack(program, sleep)
         faults.hit("forget.packed")
         with ledger.transaction(durable=True):
@@ -144,7 +146,7 @@ def _articles(program: "Program", tell: "Tell") -> list[str]:
     if forgetting.planned(ledger, "look"):
         # What a person struck out of a section may have become a point of an article.
         days = sorted({*days, *(day for day in program.compiling.days() if day in built)})
-    if days:
+    if days and compile_on.here(ledger):
         program.compiling.run(
             days, on_progress=lambda done, all_: tell("Compiling", "days", done, all_, "without what is forgotten")
         )
@@ -172,7 +174,7 @@ def _articles(program: "Program", tell: "Tell") -> list[str]:
         else:
             left.append(file.path)
     program.compiling.render()
-    titles = {each.uid: each.article.title for each in articles.current(ledger)}
+    titles = {each.uid: each.article.title for each in articles.current(ledger) if each.article.title}
     if not forgotten_notes.relieve_log(program.vault, folders.knowledge, titles, found):
         left.append(f"{folders.knowledge}/log.md")
     return left
@@ -201,6 +203,15 @@ def _spool(program: "Program") -> None:
         if any(tombstones.session_forgotten(program.ledger, session.id) for session in found):
             gone.append(name)
     spool.remove(state, gone)
+
+
+def _exported(program: "Program") -> list[str]:
+    """What was forgotten out of the folders of batches that were exported from here."""
+    if program.ledger.meta("exported") is None:
+        return []
+    from afterword.app import sync_folders  # noqa: PLC0415  # most never export
+
+    return sync_folders.renew(program)
 
 
 def _pack(program: "Program", sleep: Callable[[float], None]) -> None:

@@ -9,7 +9,8 @@ from afterword.app import excluded, forgetting, provenance
 from afterword.compile.engine import Waiting
 from afterword.compile.gemini import articles
 from afterword.domain.errors import UsageError
-from afterword.store.ledger import model_calls
+from afterword.store.ledger import compile_on, model_calls
+from afterword.store.ledger.articles import unfolded
 from afterword.store.ledger.views import counts, pending
 from afterword.store.vault_card import card_problem, may_write, read_card
 
@@ -57,6 +58,7 @@ class CompileDays(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     engine: str | None = None
     redo: str | None = None
     upto: int = 0
+    take_over: bool = False
 
 
 class Forget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -132,7 +134,16 @@ def catch_up(
 
 
 def compile_days(program: "Program", given: CompileDays, tell: Tell, stop: Callable[[], bool]) -> dict[str, Any]:
-    """Days into articles; the fields of `compile --json`."""
+    """Days into articles; the fields of `compile --json`.
+
+    Raises:
+        UserError: another machine compiles.
+    """
+    if given.take_over:
+        with program.ledger.transaction(durable=True):
+            if compile_on.take_over(program.ledger, program.redactor):
+                unfolded(program.ledger)
+    compile_on.must_be_here(program.ledger)
     if given.redo is None:
         days = program.compiling.days(files=given.files, since=given.since, everything=given.everything)
     else:

@@ -28,9 +28,9 @@ from afterword.domain.clock import SECOND_US, Clock, Zones, clock_from
 from afterword.domain.settings import duration_us, size_bytes
 from afterword.domain.slugs import slug
 from afterword.redact.logs import install
-from afterword.store import backup_file, preview, privacy
+from afterword.store import backup_file, hardware, preview, privacy
 from afterword.store.article_notes import FOLDERS
-from afterword.store.ledger import backups, views
+from afterword.store.ledger import backups, restored, views
 from afterword.store.ledger.ledger import Ledger, open_writer
 from afterword.store.lock import writer_lock
 from afterword.store.notes import DailyNotes
@@ -265,6 +265,7 @@ class Program:
         return not busy and views.pending(self.ledger).sessions <= self.flush.held_up()
 
     def close(self) -> None:
+        restored.keep_reached(self.ledger)
         self.index.close()
         if self.nearness:
             self.nearness.close()
@@ -308,6 +309,9 @@ def writer(
         if mended:
             _log.warning("files of ours could be read by others and were mended", extra={"count": mended})
         ledger = open_writer(config.places.state, machine_name(config))
+        if restored.settle_place(ledger, hardware.machine_id()):
+            _log.warning("this ledger was copied or set back: its machine numbers under a new origin from now on")
+        restored.settle_name(ledger, machine_name(config))
         backup_file.sweep(config.places.state, [Path(one.path) for one in backups.every(ledger) if not one.sha256])
         preview.remove(config.places.state)  # what a killed reading left
         program = Program(config, env, ledger, settle_us=settle_us, sleep=sleep)

@@ -130,6 +130,8 @@ def _result(found: Result, origins: dict[int, tuple[str, str]]) -> dict[str, Any
         "harness": session.harness if session else None,
         "project": found.project,
         "origin": origins[session.origin][1] if session else None,
+        # What another machine took in: said beside it, for a person.
+        "from": origins[session.origin][1] if session and origins[session.origin][1] != origins[1][1] else None,
         "time": format_rfc3339(found.time_us),
         "abandoned": found.abandoned,
         "stale": found.stale,

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from afterword.app import excluded
+from afterword.app import excluded, sync_status
 from afterword.app.config import Config
 from afterword.app.indexing import index_status
 from afterword.app.reading import zones_of
@@ -57,7 +57,7 @@ def status(config: Config, env: Mapping[str, str], ledger: Ledger, stores: list[
         "spend": spend(
             config, env, ledger, zones_of(config, ledger), clock_from(dict(env))(), running=holder is not None
         ),
-        "peers": [],
+        "peers": sync_status.status(config, env, ledger),
         "ledger": msgspec.to_builtins(views.counts(ledger)),
     }
 

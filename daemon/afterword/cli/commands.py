@@ -32,6 +32,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "share": ("afterword.cli.share:share", "A session, scrubbed, as one HTML page or Markdown."),
     "backup": ("afterword.cli.backup:backup", "Copy the ledger into one file, also while a daemon runs."),
     "restore": ("afterword.cli.backup:restore", "Put a backup in the place of the ledger."),
+    "sync": ("afterword.cli.sync:sync", "The same memory on several machines: over SSH, or by a folder."),
     "mcp": ("afterword.cli.mcp:mcp", "Answer an agent's searches over MCP (stdio)."),
     "agents": ("afterword.cli.agents:agents", "Wire Afterword into the agents on this machine."),
     "service": ("afterword.cli.service:service", "The daemon as a service of this system."),

@@ -31,6 +31,7 @@ from afterword.store.ledger.model_calls import newest
     help="Who writes the articles this time; with --all also days the other one wrote.",
 )
 @click.option("--redo", metavar="ARTICLE", help="Write the days of this article anew, also what a model wrote.")
+@click.option("--take-over", is_flag=True, help="Compile on this machine from now on; where several share, one does.")
 @json_option
 @config_option
 def compile_(
@@ -41,6 +42,7 @@ def compile_(
     dry_run: bool,
     engine: str | None,
     redo: str | None,
+    take_over: bool,
     as_json: bool,
     config: Config,
 ) -> int:
@@ -60,6 +62,8 @@ def compile_(
         raise NotSetUp("there is no vault yet", "run `afterword init VAULT`, or `afterword up` once")
     if files and (since or everything):
         raise UsageError("--file stands alone", "leave out --since and --all")
+    if take_over and dry_run:
+        raise UsageError("--take-over changes who compiles", "leave out --dry-run")
     if redo and (files or since or everything):
         raise UsageError("--redo stands alone", "leave out --file, --since and --all")
     upto = 0
@@ -67,7 +71,7 @@ def compile_(
         with reader(config) as ledger:
             find(ledger, redo)  # said before anything is begun
             upto = newest(ledger)
-    asked = passes.CompileDays(files, since, everything, dry_run, engine, redo, upto)
+    asked = passes.CompileDays(files, since, everything, dry_run, engine, redo, upto, take_over)
     done = by_daemon(config.places.state, "compile", msgspec.to_builtins(asked))
     if done is None:
         log_to_stderr(config)

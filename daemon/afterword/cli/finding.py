@@ -93,6 +93,7 @@ def heading(row: dict[str, Any], zones: Zones) -> str:
     at = zones.local(at_us).strftime("%Y-%m-%d %H:%M") if at_us is not None else ""
     words = [row["item_kind"] or row["kind"], at]
     words += [row["harness"], row["project"], row["session"][:13]] if row["session"] else [row["title"]]
+    words += [f"from {row['from']}"] if row.get("from") else []
     words += ["abandoned"] if row["abandoned"] else []
     words += ["may be out of date"] if row.get("stale") else []
     return " · ".join(word for word in words if word) + ("" if "exact" in row["why"] else " · by meaning")

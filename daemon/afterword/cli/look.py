@@ -231,6 +231,7 @@ def show(
     with reader(config) as ledger:
         found = whole(ledger, session_named(ledger, session))
         zones = zones_of(config, ledger)
+        here = ledger.origin[1]
     items = [i for i in found.items if kind in (None, i.kind.word) and role in (None, i.role)]
     if not (as_json or everything or kind):
         items = [i for i in items if not (i.abandoned or i.inherited or i.kind.word in _LESSER)]
@@ -243,11 +244,9 @@ def show(
     say(facts.title or found.session.shown_native)
     started = found.session.started_us
     when = zones.local(started).strftime("%Y-%m-%d %H:%M") if started is not None else ""
-    say(
-        " · ".join(
-            w for w in (found.session.harness, facts.project, when, facts.model, found.session.shown_native) if w
-        )
-    )
+    elsewhere = "" if found.origin == here else f"from {found.origin}"
+    words = (found.session.harness, facts.project, when, facts.model, found.session.shown_native, elsewhere)
+    say(" · ".join(word for word in words if word))
     for key, day in found.sections:
         # A person's own note is in none of ours.
         own = found.session.harness == old_notes.NAME

@@ -201,7 +201,8 @@ def config_show(*, as_json: bool, config: Config) -> None:
     if as_json:
         say_json("config show", {"settings": settings, "given": config.given, "file": str(config.places.config_file)})
         return
-    for section, values in settings.items():
+    peers = settings.pop("peers")
+    for section, values in {**settings, **{f"peers.{name}": peer for name, peer in peers.items()}}.items():
         say(f"[{section}]")
         for key, value in values.items():
             shown = msgspec.json.encode(value).decode()

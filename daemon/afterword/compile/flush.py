@@ -249,7 +249,8 @@ class Flush:
             segment.key,
             self._redactor.document(msgspec.to_builtins(record), plain=segments.PLAIN),
         )
-        self._ledger.derive((RecordKind.DIGEST, digest.row), [(RecordKind.ITEM, entry.row) for entry in entries])
+        sources = [(RecordKind.ITEM, entry.row) for entry in entries if not entry.forgotten]
+        self._ledger.derive((RecordKind.DIGEST, digest.row), sources)
         before = registers.get(self._ledger, RecordKind.SECTION, segment.key)
         section = SectionRecord(
             session=session.id,

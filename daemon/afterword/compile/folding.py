@@ -25,7 +25,6 @@ Folded = tuple[dict[ArticleUid, Article], dict[str, BuildRecord]]
 """All articles, and all builds, after a fold."""
 
 _UNDO = "build_undo"
-_FOLD = "build_fold"
 _VERSION = 3
 """Of how proposals are put together; a new one lets all articles be folded again once."""
 
@@ -66,7 +65,7 @@ class Folding:
     @property
     def fresh(self) -> bool:
         """Whether the articles were folded as they would be now: with what is closed now, and by the same meaning."""
-        return not self.records or self._ledger.meta(_FOLD) == self._sign
+        return not self.records or self._ledger.meta(articles.FOLD) == self._sign
 
     def undo(self, day: str) -> bool:
         """Go back to before the newest day's build, for a fold on top of that; False when it cannot be done."""
@@ -133,7 +132,7 @@ class Folding:
     ) -> None:
         """Note how to undo the newest day's build, if it was put on top; inside its transaction, after the articles
         are put."""
-        self._ledger.set_meta(_FOLD, self._sign)
+        self._ledger.set_meta(articles.FOLD, self._sign)
         if not records or refolded:
             self._ledger.set_meta(_UNDO, redactor.document(None))
             return
@@ -163,7 +162,7 @@ def rulings_of(ledger: Ledger) -> Rulings:
 
 def unsettle(ledger: Ledger) -> None:
     """Have all articles folded anew at the next compile; inside a transaction."""
-    ledger.set_meta(_FOLD, "")
+    ledger.set_meta(articles.FOLD, "")
     ledger.set_meta(articles.OWED, 1)
 
 

@@ -64,6 +64,8 @@ class Vault(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a daily note is called, as in Obsidian's settings; may have folders: YYYY/MM/YYYY-MM-DD."""
     knowledge: str = "knowledge"
     """The folder of the articles in it."""
+    lessons: str = ""
+    """The folder of the lessons in it; beside the articles' when empty."""
     day_starts_at: str = "00:00"
     """When a day begins, HH:MM: work after midnight may still belong to the evening before."""
 
@@ -168,6 +170,16 @@ class Compile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """For how many days what a model was asked and what it answered is kept, redacted."""
 
 
+class Lessons(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """[lessons]"""
+
+    auto: Annotated[str, msgspec.Meta(pattern="^(yes|review|no)$")] = "yes"
+    """Whether what a session's write-up calls a lesson goes into the journal by itself: yes, review (it waits for your
+    word there), or no."""
+    every: str = "10m"
+    """How often the running daemon distils the journal, where something is new in it: 10m, 1h. "off": by hand."""
+
+
 class Gemini(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """[gemini]"""
 
@@ -208,6 +220,19 @@ class Log(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How much is said on stderr beside results: debug, info, warning or error. Never a text of a session."""
 
 
+class Peer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """[peers.NAME]"""
+
+    host: str = ""
+    """The machine, as you would give it to ssh: an alias of `~/.ssh/config`, or user@host. NAME when empty."""
+    every: str = "off"
+    """How often the running daemon exchanges with it: 15m, 1h. "off": by hand."""
+    withhold: tuple[str, ...] = ()
+    """Projects of which it gets nothing: names (`secret-*`), or folders and what is below them (`/srv/clients/*`)."""
+    command: str = ""
+    """Where afterword is on that machine, if it is not found by itself."""
+
+
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """config.toml"""
 
@@ -216,9 +241,11 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     capture: Capture = Capture()
     segment: Segment = Segment()
     compile: Compile = Compile()
+    lessons: Lessons = Lessons()
     redact: Redact = Redact()
     index: Index = Index()
     chroma: Chroma = Chroma()
     gemini: Gemini = Gemini()
     door: Door = Door()
     log: Log = Log()
+    peers: dict[str, Peer] = {}

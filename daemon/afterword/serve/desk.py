@@ -8,8 +8,10 @@ from afterword.app.program import Program
 from afterword.app.searching import Searcher
 from afterword.domain.errors import AfterwordError
 from afterword.serve.door import Door
+from afterword.serve.hand import Hand
 from afterword.serve.jobs import Lines, Runner
 from afterword.serve.notify import Notifier
+from afterword.serve.peers import Peers
 from afterword.serve.routes import Room
 from afterword.store import spool
 from afterword.store.files import private_folder
@@ -32,6 +34,8 @@ class Desk:
         self._door: Door | None = None
         self._searcher = Searcher(program.config, env, program.index.local)
         self._seen: set[str] = set()
+        self._hand = Hand(wake)
+        self._peers = Peers(program, env)
         self.spool = program.config.places.state / spool.FOLDER
 
     def open(self) -> None:
@@ -42,7 +46,16 @@ class Desk:
         except (OSError, sqlite3.Error, AfterwordError) as err:
             _log.error("jobs of the last run could not be taken up: %s", err)
         program = self._program
-        room = Room(program.config, self._env, program.clock, program.redactor, self._lines, self._searcher, self._wake)
+        room = Room(
+            program.config,
+            self._env,
+            program.clock,
+            program.redactor,
+            self._lines,
+            self._searcher,
+            self._wake,
+            self._hand,
+        )
         try:
             self._door = Door(room)
         except OSError as err:
@@ -52,7 +65,9 @@ class Desk:
     def turn(self) -> bool:
         """Do the next job; whether there is more to do at once: another job, or what a hook said."""
         self._notifier.alive()
-        worked = self._runner.step()
+        worked = self._hand.turn(self._program)
+        self._peers.turn()
+        worked |= self._runner.step()
         now = spool.names(self._program.config.places.state)
         fresh = bool(now - self._seen)
         self._seen = now
@@ -69,10 +84,12 @@ class Desk:
     @property
     def pause_s(self) -> float:
         """The loop turns at least so often."""
-        return self._notifier.pause_s or float("inf")
+        return min(self._notifier.pause_s or float("inf"), self._peers.pause_s)
 
     def close(self) -> None:
         self._notifier.stopping()
+        self._peers.close()
+        self._hand.close()
         self._lines.close()
         if self._door is not None:
             self._door.close()

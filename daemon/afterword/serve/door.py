@@ -45,6 +45,7 @@ SEND_S: Final = 30.0
 """A caller that takes nothing for so long is dropped."""
 
 _PATTERNS: Final = [(re.compile(re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", route.path)), route) for route in ROUTES]
+_BODIES_MAX_BYTES: Final = max(BODY_MAX_BYTES, *(route.body_max for route in ROUTES))
 _STATUS: Final[dict[type[AfterwordError], HTTPStatus]] = {
     NothingFound: HTTPStatus.NOT_FOUND,
     NotSetUp: HTTPStatus.CONFLICT,
@@ -212,7 +213,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def setup(self) -> None:
         super().setup()
         self._own = cast("_Server", self.server)
-        self.rfile = cast("io.BufferedReader", _Bounded(self.rfile, HEAD_MAX_BYTES + BODY_MAX_BYTES))
+        self.rfile = cast("io.BufferedReader", _Bounded(self.rfile, HEAD_MAX_BYTES + _BODIES_MAX_BYTES))
 
     def handle(self) -> None:
         self.close_connection = True
@@ -271,22 +272,23 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if not fitting:
             raise _Refusal(HTTPStatus.METHOD_NOT_ALLOWED, "no-route", "this path takes another method")
         match, route = fitting[0]
-        said: dict[str, Any] = dict(parse_qsl(url.query, max_num_fields=20)) if method == "GET" else self._body()
+        said: dict[str, Any] = dict(parse_qsl(url.query, max_num_fields=20)) if method == "GET" else self._body(route)
         said |= {name: unquote(part) for name, part in match.groupdict().items()}
         try:
             return route, msgspec.convert(said, route.asked, strict=method == "POST")
         except msgspec.ValidationError as err:
             raise _Refusal(HTTPStatus.BAD_REQUEST, "usage", str(err)) from err
 
-    def _body(self) -> dict[str, Any]:
+    def _body(self, route: Route) -> dict[str, Any]:
         kind = self.headers.get("Content-Type", "").partition(";")[0].strip().lower()
         if kind != "application/json":
             raise _Refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "usage", "the body must be application/json")
         length = self.headers.get("Content-Length", "")
         if not (length.isascii() and length.isdigit()) or self.headers.get("Transfer-Encoding"):
             raise _Refusal(HTTPStatus.LENGTH_REQUIRED, "usage", "the body needs a Content-Length")
-        if len(length) > 12 or int(length) > BODY_MAX_BYTES:
-            raise _Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "usage", f"a body has at most {BODY_MAX_BYTES} bytes")
+        most = max(BODY_MAX_BYTES, route.body_max)
+        if len(length) > 12 or int(length) > most:
+            raise _Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "usage", f"a body has at most {most} bytes")
         data = self.rfile.read(int(length))
         try:
             said = msgspec.json.decode(data)

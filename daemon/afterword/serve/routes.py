@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from afterword import __version__
-from afterword.app import results
+from afterword.app import results, sync_steps
 from afterword.app.config import Config
 from afterword.app.forget_targets import Selector, resolve
 from afterword.app.reading import where, zones_of
@@ -21,6 +21,7 @@ from afterword.domain.clock import Clock
 from afterword.domain.errors import NothingFound
 from afterword.redact.redactor import Redactor
 from afterword.serve import jobs as work
+from afterword.serve.hand import Hand
 from afterword.store.ledger import forgetting, jobs
 from afterword.store.ledger.ledger import Ledger, open_beside, open_reader
 
@@ -37,6 +38,8 @@ class Room(msgspec.Struct, frozen=True):
     """The index in memory, one for all callers."""
     wake: Callable[[], None]
     """Makes the loop look for jobs now."""
+    hand: Hand
+    """Has the loop's thread do something now."""
 
     def ledger(self) -> Ledger:
         """The ledger, read-only."""
@@ -120,6 +123,10 @@ def events(room: Room, asked: Events) -> Answer:
     return work.follow(room.ledger, room.lines, asked.id, max(0, asked.start))
 
 
+def sync(room: Room, asked: sync_steps.Step) -> Answer:
+    return room.hand.do(lambda program: sync_steps.do(program, asked, lambda *_told: None))
+
+
 class Route(msgspec.Struct, frozen=True):
     """A row: method, path (`{id}` stands for one part), what is asked, who answers."""
 
@@ -127,6 +134,8 @@ class Route(msgspec.Struct, frozen=True):
     path: str
     asked: type[Any]
     answer: Callable[[Room, Any], Answer]
+    body_max: int = 0
+    """Bytes of what is asked, where that is more than usual."""
 
 
 ROUTES: Final = (
@@ -137,4 +146,5 @@ ROUTES: Final = (
     Route("POST", "/v1/jobs", Wanted, submit),
     Route("POST", "/v1/forget", Selector, forget),
     Route("GET", "/v1/jobs/{id}/events", Events, events),
+    Route("POST", "/v1/sync", sync_steps.Step, sync, sync_steps.STEP_MAX_BYTES),
 )

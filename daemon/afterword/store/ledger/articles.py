@@ -23,6 +23,8 @@ OWED = "articles_owed"
 """The small fact that the vault is behind the ledger: 1 from a change of articles on until their files are written."""
 
 
+FOLD = "build_fold"
+"""The small fact that names how the articles were folded last."""
 PLAIN: Final = (
     *("sent", "sent_hash", "engine", "state", "status", "kind", "uid", "uids", "section", "day", "stamp"),
     *("created", "updated", "merged", "retracted_on", "rulings"),
@@ -136,6 +138,12 @@ def put_build(
     ledger.set_meta(OWED, 1)
     faults.hit("build.commit")
     return held
+
+
+def unfolded(ledger: Ledger) -> None:
+    """Say that builds came which no fold of this machine has seen: the next one here is over all of them. Inside a
+    transaction."""
+    ledger.set_meta(FOLD, "")
 
 
 def stamp(ledger: Ledger, *, edits: bool = False) -> tuple[int, int]:

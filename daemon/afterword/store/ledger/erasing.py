@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from afterword.domain.articles import Claim
+from afterword.domain.articles import Article, Claim
 from afterword.domain.digest import Digest, Point
 from afterword.domain.ids import ArticleUid, SegmentKey
 from afterword.domain.items import Kind, SaidBy
@@ -34,6 +34,8 @@ from afterword.store.ledger.segments import DigestRecord, SectionRecord
 from afterword.store.ledger.tombstones import FACTS
 
 _AT_ONCE: Final = 200
+_EDITS: Final = "/edits"
+_GONE: Final = Article("concept", "", "", (), "", "", "", "", status="withdrawn")
 _NOTHING: Final = Digest(Point("", (), ""))
 
 
@@ -64,13 +66,11 @@ def _items(ledger: Ledger, on_progress: Callable[[int, int], None]) -> None:
                         "INSERT INTO text_pending (item, old, old_packed) VALUES (?, ?, ?)", (row, blob, packed)
                     )
                     counts.text("", unpack(blob, packed))
+                # No revision: its tombstone says it, to other machines too.
                 ledger.db.execute(
-                    "UPDATE item SET text = x'', packed = 0, chars = 0, path = NULL, exit_status = NULL, rev = rev + 1"
-                    " WHERE row = ?",
+                    "UPDATE item SET text = x'', packed = 0, chars = 0, path = NULL, exit_status = NULL WHERE row = ?",
                     (row,),
                 )
-                rev = ledger.db.execute("SELECT rev FROM item WHERE row = ?", (row,)).fetchone()[0]
-                ledger.number(RecordKind.ITEM, row, rev)
             counts.save(ledger)
             forgetting.done(ledger, "item", some)
             faults.hit("forget.step")
@@ -158,7 +158,7 @@ def _write_ups(ledger: Ledger) -> None:
             forgetting.rewrite(ledger, register, msgspec.json.encode(gone).decode())
         edits = registers.get(ledger, RecordKind.SEGMENT, section_edits.key_of(SegmentKey(key)))
         if edits:
-            forgetting.rewrite(ledger, edits, '{"rev":0}')
+            forgetting.rewrite(ledger, edits, forgetting.NO_EDITS)
     forgetting.done(ledger, "blank", blank)
 
 
@@ -243,17 +243,19 @@ def drop_articles(ledger: Ledger) -> dict[ArticleUid, bool]:
             )
             if bare_edits != edits:
                 forgetting.rewrite(ledger, edits_register, msgspec.json.encode(bare_edits).decode())
+        for each in (register, edits_register):
+            if each:
+                forgetting.say_again(ledger, each)
     ledger.set_meta(articles.OWED, 1)
     ledger.set_meta("build_undo", "null")
     return found
 
 
 def _drop(ledger: Ledger, register: registers.Register) -> None:
-    """Leave a register's row to the log, and nothing in it. Its key goes too: an article's is made from a quote."""
-    forgetting.rewrite(ledger, register, "{}")
-    ledger.db.execute(
-        "UPDATE register SET forgotten = 1, key = ? WHERE row = ?", (f"forgotten:{register.row}", register.row)
-    )
+    """Leave nothing of an article, or of a person's edits of it, but that it is gone. Its key stays: others know
+    it by that, and a later day may tell of the matter again."""
+    edits = register.key.endswith(_EDITS)
+    forgetting.rewrite(ledger, register, "{}" if edits else msgspec.json.encode(_GONE).decode())
     for side in ("dst", "src"):
         ledger.db.execute(
             f"DELETE FROM derivation WHERE {side}_kind = ? AND {side} = ?", (RecordKind.ARTICLE, register.row)

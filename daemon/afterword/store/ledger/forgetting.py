@@ -37,6 +37,9 @@ Kind: TypeAlias = Literal[
 The rest is what `mark` made of it, and goes when it is done: rows of items and sessions, keys of registers to blank,
 sections in notes with the hashes of what a person wrote into them, days, articles with their slug."""
 
+NO_EDITS: Final = '{"rev":0}'
+AGAIN: Final = "again"
+"""The value of a planned session that is to be written up here."""
 VAULT_KINDS: Final[tuple[Kind, ...]] = ("section", "article")
 """What only a vault that is there can be done with."""
 
@@ -99,6 +102,13 @@ def apply(ledger: Ledger, stones: Iterable[Tombstone]) -> int:
         How many were new.
     """
     new = [stone for stone in stones if tombstones.put(ledger, stone)]
+    notice(ledger, new)
+    return len(new)
+
+
+def notice(ledger: Ledger, new: Iterable[Tombstone]) -> None:
+    """Note what tombstones that are new here forbid; inside a transaction."""
+    new = list(new)
     texts = {stone.key for stone in new if stone.kind == "text"}
     items = tombstones.same_texts(ledger, texts)
     told: list[SessionId] = []
@@ -114,7 +124,11 @@ def apply(ledger: Ledger, stones: Iterable[Tombstone]) -> int:
             (titled if stone.fields == ("title",) else bare).append(SessionId(stone.key))
     held = {row for its_id in told for row in owned_by(ledger, its_id)}
     ask(ledger, Wanted(tuple(told), tuple(bare), tuple(titled), tuple(sorted(items | held))))
-    return len(new)
+
+
+def notice_items(ledger: Ledger, rows: Iterable[int]) -> None:
+    """Note items that something which came forbids; inside a transaction."""
+    ask(ledger, Wanted(items=tuple(sorted(rows))))
 
 
 def owned_by(ledger: Ledger, its_id: SessionId) -> set[int]:
@@ -146,8 +160,13 @@ def mark(ledger: Ledger, redactor: Redactor) -> bool:
         for its_id in asked[kind]:
             tombstones.put(ledger, msgspec.convert({"kind": stone, "key": its_id, "fields": fields}, Tombstone))
             found = ledger.db.execute("SELECT row FROM session WHERE id = ?", (its_id,)).fetchone()
-            # A title or a project's name is in whatever was made of the session.
-            named |= {SegmentKey(register.key) for register, _ in segments.sections(ledger, its_id)}
+            # A title or a project's name is in whatever was made of the session, but by who has forgotten it already.
+            by = tombstones.author(ledger, f"{stone}:{its_id}")
+            named |= {
+                SegmentKey(register.key)
+                for register, _ in segments.sections(ledger, its_id)
+                if by == 1 or registers.author(ledger, register) != by
+            }
             if found:
                 touched.add(found[0])
                 _plan(ledger, "facts", found[0], stone if fields != ("title",) else "title")
@@ -168,9 +187,13 @@ def mark(ledger: Ledger, redactor: Redactor) -> bool:
         touched |= {session for (session,) in holders}
     for session in sorted(touched):
         authority.settle(ledger, session)
-        sessions.mark_dirty(ledger, session, 0)
-        _plan(ledger, "session", session)
-    _sections(ledger, redactor, items, touched, named)
+    blank = _sections(ledger, redactor, items, touched, named)
+    for session in sorted(touched):
+        # What another machine reads and has taken out of its write-up already stays its to write up.
+        mine = session in blank or sessions.read_here(ledger, session)
+        if mine:
+            sessions.mark_dirty(ledger, session, 0)
+        _plan(ledger, "session", session, AGAIN if mine else "")
     ledger.db.execute("DELETE FROM forgetting WHERE kind LIKE 'ask-%'")
     return True
 
@@ -198,14 +221,24 @@ def _with_aliases(ledger: Ledger, items: set[int]) -> set[int]:
     return found
 
 
-def _sections(ledger: Ledger, redactor: Redactor, items: set[int], touched: set[int], named: set[SegmentKey]) -> None:
+def _sections(
+    ledger: Ledger, redactor: Redactor, items: set[int], touched: set[int], named: set[SegmentKey]
+) -> set[int]:
     """Take the sections that were made from items, and those that are named, out of sight; note them, their days and
-    their articles."""
-    keys = named | {key for session in touched for key in _emptied(ledger, session)}
+    their articles. The sessions of those that have to be made anew here.
+
+    A section that another machine has made anew already says nothing of it any more; what stands in our notes does.
+    """
+    stale = named | {key for session in touched for key in _emptied(ledger, session)}
+    keys = set(stale)
     for item in items:
-        keys |= set(made_of(ledger, item))
+        for key, earlier in made_of(ledger, item):
+            keys.add(key)
+            if not earlier or _newest_is_placed(ledger, key):
+                stale.add(key)
+    blank: set[int] = set()
     if not keys:
-        return
+        return blank
     edits = section_edits.every(ledger)
     for key in sorted(keys):
         found = segments.section(ledger, key)
@@ -214,14 +247,40 @@ def _sections(ledger: Ledger, redactor: Redactor, items: set[int], touched: set[
         register, record = found
         said = edits[key].added.values() if key in edits else ()
         hashes = {line_hash(ledger, redactor, text) for row in said for text in row}
-        _plan(ledger, "blank", key)
         _plan(ledger, "section", key, " ".join(sorted(hashes)) or "-")
         _plan(ledger, "day", record.day)
+        if key not in stale:
+            _edits_of_old(ledger, key, edits[key].rev if key in edits else register.rev, register.rev)
+            continue
+        _plan(ledger, "blank", key)
+        if row := sessions.row_by_id(ledger, record.session):
+            blank.add(row)
         if not record.withdrawn_by:
             gone = msgspec.structs.replace(record, withdrawn_by=key)
             rewrite(ledger, register, msgspec.json.encode(gone).decode())
     for uid, slug in _articles_of(ledger, keys):
         _plan(ledger, "article", uid, slug)
+    return blank
+
+
+def _edits_of_old(ledger: Ledger, key: SegmentKey, read_off: int, rev: int) -> None:
+    """Empty a person's edits of a section as it was before another machine made it anew; those made since stand."""
+    found = registers.get(ledger, RecordKind.SEGMENT, section_edits.key_of(key))
+    if found is None:
+        return
+    if read_off < rev:
+        rewrite(ledger, found, NO_EDITS)
+    else:
+        say_again(ledger, found)
+
+
+def _newest_is_placed(ledger: Ledger, key: SegmentKey) -> bool:
+    """Whether the newest revision of a section stands in a note: that is emptied, and a newer one has to come."""
+    found = ledger.db.execute(
+        "SELECT 1 FROM register r JOIN placed p ON p.key = r.key WHERE r.kind = ? AND r.key = ? AND p.rev >= r.rev",
+        (RecordKind.SECTION, key),
+    ).fetchone()
+    return found is not None
 
 
 def line_hash(ledger: Ledger, redactor: Redactor, text: str) -> str:
@@ -243,15 +302,15 @@ def _emptied(ledger: Ledger, session: int) -> Iterator[SegmentKey]:
             yield SegmentKey(register.key)
 
 
-def made_of(ledger: Ledger, item: int) -> Iterator[SegmentKey]:
-    """The keys of the sections that an item was written up in."""
+def made_of(ledger: Ledger, item: int) -> Iterator[tuple[SegmentKey, bool]]:
+    """The keys of the sections that an item was written up in, and whether only an earlier revision was."""
     rows = ledger.db.execute(
-        "SELECT r.key FROM derivation d JOIN register r ON r.row = d.dst"
+        "SELECT r.key, d.earlier FROM derivation d JOIN register r ON r.row = d.dst"
         " WHERE d.src_kind = ? AND d.src = ? AND d.dst_kind = ?",
         (RecordKind.ITEM, item, RecordKind.DIGEST),
     )
-    for (key,) in rows.fetchall():
-        yield SegmentKey(key)
+    for key, earlier in rows.fetchall():
+        yield SegmentKey(key), bool(earlier)
 
 
 def _articles_of(ledger: Ledger, keys: set[SegmentKey]) -> list[tuple[ArticleUid, str]]:
@@ -267,8 +326,18 @@ def _articles_of(ledger: Ledger, keys: set[SegmentKey]) -> list[tuple[ArticleUid
 
 def rewrite(ledger: Ledger, register: registers.Register, value: str) -> None:
     """Give a register a value that is less than it had, whatever its rank."""
+    if ledger.db.execute("SELECT 1 FROM register WHERE row = ? AND value = ?", (register.row, value)).fetchone():
+        return  # another machine has done it
     ledger.db.execute(
         "UPDATE register SET value = ?, rev = rev + 1, origin = 1 WHERE row = ?", (stored(value), register.row)
     )
     rev, kind = ledger.db.execute("SELECT rev, kind FROM register WHERE row = ?", (register.row,)).fetchone()
     ledger.number(RecordKind(kind), register.row, rev)
+
+
+def say_again(ledger: Ledger, register: registers.Register) -> None:
+    """Number what stands once more if it is ours and was not changed: another machine, which had forgotten already what
+    this may have been made of, did not take it."""
+    found = ledger.db.execute("SELECT kind, rev, origin FROM register WHERE row = ?", (register.row,)).fetchone()
+    if found[1:] == (register.rev, 1):
+        ledger.number_again(RecordKind(found[0]), register.row, register.rev, 1)

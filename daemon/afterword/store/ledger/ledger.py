@@ -41,6 +41,12 @@ class RecordKind(IntEnum):
     """An article by its uid, and a person's edits of it by `uid/edits`."""
     TOMBSTONE = 11
     """What was forgotten and is not taken in again; by `kind:key` (see `tombstones`)."""
+    LESSON = 12
+    """An entry of the journal by its uid, and what a person said of it since by `uid/edits`."""
+    FACT = 13
+    """What entries of the journal come to, by its id, and a person's edits of it by `id/edits`."""
+    HOLD = 20
+    """The machines that one machine has nothing of a session sent to; by `session/machine` (see `holds`)."""
 
 
 def _keyed(key: bytes) -> tuple["hashlib._Hash", "hashlib._Hash"]:
@@ -159,10 +165,39 @@ class Ledger:
         self._next_n += 1
         faults.hit("ledger.inside")
 
+    def number_again(self, kind: RecordKind, ref: int, rev: int, by: int) -> None:
+        """Give the standing revision of a row, which machine `by` made, one more number; inside a transaction."""
+        n = self._next_n
+        self.number(kind, ref, rev)
+        if by != 1:
+            self.db.execute("INSERT INTO issued_again VALUES (1, ?, ?)", (n, by))
+
     def derive(self, dst: tuple[RecordKind, int], sources: list[tuple[RecordKind, int]]) -> None:
-        """Record what `dst` was made from, in place of what was recorded before."""
-        self.db.execute("DELETE FROM derivation WHERE dst_kind = ? AND dst = ?", dst)
-        self.db.executemany("INSERT OR IGNORE INTO derivation VALUES (?, ?, ?, ?)", [(*dst, *src) for src in sources])
+        """Record what `dst` was made from, in place of what was recorded before; what was forgotten stays noted."""
+        self.db.execute(
+            "UPDATE derivation SET earlier = 1 WHERE dst_kind = ? AND dst = ? AND src_kind = ?"
+            " AND src IN (SELECT item FROM erased)",
+            (*dst, RecordKind.ITEM),
+        )
+        self.db.execute("DELETE FROM derivation WHERE dst_kind = ? AND dst = ? AND earlier = 0", dst)
+        self._derived(dst, sources)
+
+    def derive_anew(self, dst: tuple[RecordKind, int], sources: list[tuple[RecordKind, int]]) -> None:
+        """The same for what another machine made: what an earlier revision was made from is still remembered, because
+        it may stand in the vault."""
+        self.db.execute("UPDATE derivation SET earlier = 1 WHERE dst_kind = ? AND dst = ?", dst)
+        self._derived(dst, sources)
+
+    def _derived(self, dst: tuple[RecordKind, int], sources: list[tuple[RecordKind, int]]) -> None:
+        self.db.executemany(
+            "INSERT INTO derivation VALUES (?, ?, ?, ?, 0) ON CONFLICT DO UPDATE SET earlier = 0",
+            [(*dst, *src) for src in sources],
+        )
+
+    def begin_log(self) -> None:
+        """The next number is 1: this machine has a new origin. Inside a transaction that numbered nothing."""
+        assert not self._numbered
+        self._next_n = 1
 
     def checkpoint(self) -> None:
         """Move what is in the write-ahead log into the file, so that it does not grow over a long ingest."""
@@ -203,7 +238,7 @@ def open_writer(state: Path, machine_name: str) -> Ledger:
 
         with ledger.transaction():
             ledger.set_meta("hash_key", secrets.token_bytes(32))
-            db.execute("INSERT INTO origin VALUES (1, ?, ?)", (uuid.uuid4().hex, machine_name))
+            db.execute("INSERT INTO origin (row, id, name) VALUES (1, ?, ?)", (uuid.uuid4().hex, machine_name))
             ledger.number(RecordKind.ORIGIN, 1, 1)
         ledger = Ledger(db, path)
     return ledger

@@ -43,6 +43,12 @@ def every(ledger: Ledger, kind: RecordKind) -> Iterator[Register]:
         yield Register(row, key, rev, rank, stored(value))
 
 
+def author(ledger: Ledger, register: Register) -> int:
+    """The row of the machine that wrote the revision that stands."""
+    found: int = ledger.db.execute("SELECT origin FROM register WHERE row = ?", (register.row,)).fetchone()[0]
+    return found
+
+
 def put(
     ledger: Ledger, kind: RecordKind, key: str, value: Redacted, rank: Rank = Rank.ENGINE, rev: int | None = None
 ) -> Register:

@@ -20,7 +20,7 @@ from afterword.domain.slugs import slug
 from afterword.redact.redactor import Redactor
 from afterword.redact.text import Redacted, stored
 from afterword.store import faults
-from afterword.store.ledger import articles, drift, masked, model_calls, segments, sessions
+from afterword.store.ledger import articles, drift, lessons, masked, model_calls, segments, sessions
 from afterword.store.ledger.ledger import Ledger, RecordKind, pack, unpack
 
 VERSION: Final = "rules_version"
@@ -39,6 +39,8 @@ PLAIN: Final[dict[int, Collection[str]]] = {
     RecordKind.BUILD: articles.PLAIN,
     RecordKind.ARTICLE: articles.PLAIN,
     RecordKind.TOMBSTONE: ("fields",),
+    RecordKind.LESSON: lessons.PLAIN,
+    RecordKind.FACT: lessons.PLAIN,
 }
 """What is ours in the value of a register, by kind: see `Redactor.document`."""
 
@@ -73,6 +75,8 @@ COLUMNS: Final[dict[str, Holds]] = {
     "backup.origin": "ours",
     **dict.fromkeys(("model_call.key", "model_call.step", "model_call.subject", "model_call.model"), "ours"),
     **dict.fromkeys(("model_call.state", "model_call.why", "model_call.day"), "ours"),
+    # Numbers, places and ids: what waits in `body` is a membership.
+    **dict.fromkeys(("stub.key", "stub.why", "stub.body", "stub.session", "stub.item", "derives.item"), "ours"),
 }
 """Every column that is no number, and what it holds; a test holds the schema against it."""
 
@@ -173,7 +177,8 @@ class Rescrub:
                 self._db.execute("UPDATE session SET native = ? WHERE row = ?", (own, row))
             if (clean, own) != (facts, native):
                 self._db.execute(
-                    "UPDATE session SET facts = ?, rev = ?, rank = ? WHERE row = ?", (clean, rev + 1, _lower(rank), row)
+                    "UPDATE session SET facts = ?, rev = ?, rank = ?, by = 1 WHERE row = ?",
+                    (clean, rev + 1, _lower(rank), row),
                 )
                 self._ledger.number(RecordKind.SESSION, row, rev + 1)
                 sessions.mark_dirty(self._ledger, row, 0)
@@ -229,7 +234,8 @@ class Rescrub:
                     "INSERT INTO text_pending (item, old, old_packed) VALUES (?, ?, ?)", (row, blob, packed)
                 )
             self._db.execute(
-                "UPDATE item SET path = ?, rev = ?, rank = ? WHERE row = ?", (new_path, rev + 1, _lower(rank), row)
+                "UPDATE item SET path = ?, rev = ?, rank = ?, origin = 1 WHERE row = ?",
+                (new_path, rev + 1, _lower(rank), row),
             )
             self._ledger.number(RecordKind.ITEM, row, rev + 1)
             holders = self._db.execute("SELECT session FROM membership WHERE item = ?", (row,)).fetchall()
@@ -251,6 +257,8 @@ class Rescrub:
                 self._ledger.number(RecordKind(kind), row, rev + 1)
                 if kind in (RecordKind.ARTICLE, RecordKind.BUILD):
                     self._ledger.set_meta(articles.OWED, 1)
+                if kind in (RecordKind.LESSON, RecordKind.FACT):
+                    self._ledger.set_meta(lessons.OWED, 1)
                 self.at.changed += 1
         return rows[-1][0] if rows else None
 

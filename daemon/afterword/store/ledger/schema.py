@@ -257,8 +257,48 @@ def _twelfth(db: sqlite3.Connection) -> None:
     _run(db, _V12)
 
 
+_SYNC = """
+-- The revision of a machine's name.
+ALTER TABLE origin ADD COLUMN rev INTEGER NOT NULL DEFAULT 1;
+
+-- Who wrote the revision of a session's facts that stands, where that is not the machine it was first seen on.
+ALTER TABLE session ADD COLUMN by INTEGER;
+
+-- Numbers of other machines that name nothing here (log.ref is 0), or that came without what they number. why: a word
+-- of sync's stubs. body: a membership, as it came, that waits for its session and item.
+CREATE TABLE stub (
+  origin INTEGER NOT NULL, n INTEGER NOT NULL, kind INTEGER NOT NULL, key TEXT NOT NULL, rev INTEGER NOT NULL,
+  why TEXT NOT NULL, body TEXT NOT NULL DEFAULT '', session TEXT, item BLOB, PRIMARY KEY (origin, n)
+) WITHOUT ROWID;
+CREATE INDEX stub_waits ON stub (item) WHERE body <> '';
+CREATE INDEX stub_key ON stub (kind, key);
+
+-- Numbers that say once more what another machine, or an earlier number, said: whose revision it is.
+CREATE TABLE issued_again (
+  origin INTEGER NOT NULL, n INTEGER NOT NULL, by INTEGER NOT NULL, PRIMARY KEY (origin, n)
+) WITHOUT ROWID;
+
+-- Items that something from another machine was made of and that have not come yet.
+CREATE TABLE derives (
+  item BLOB NOT NULL, dst_kind INTEGER NOT NULL, dst INTEGER NOT NULL, PRIMARY KEY (item, dst_kind, dst)
+) WITHOUT ROWID;
+
+-- earlier: an earlier write-up was made of it, the one that stands is not.
+ALTER TABLE derivation ADD COLUMN earlier INTEGER NOT NULL DEFAULT 0;
+
+-- Forgetting the facts of a session is more than forgetting its title, whichever machine said it first.
+UPDATE log SET rev = 7 WHERE kind = 11 AND ref IN
+  (SELECT row FROM register WHERE kind = 11 AND key LIKE 'facts:%' AND value LIKE '%cwd%');
+UPDATE register SET rev = 7 WHERE kind = 11 AND key LIKE 'facts:%' AND value LIKE '%cwd%';
+"""
+
+
+def _sync(db: sqlite3.Connection) -> None:
+    _run(db, _SYNC)
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
-    _first, _second, _third, _fourth, _fifth, _sixth, _seventh, _eighth, _ninth, _tenth, _eleventh, _twelfth
+    _first, _second, _third, _fourth, _fifth, _sixth, _seventh, _eighth, _ninth, _tenth, _eleventh, _twelfth, _sync
 )  # fmt: skip
 
 

@@ -17,6 +17,10 @@ PLAIN: Final = ("session", "made_of", "engine", "items", "day", "time", "harness
 """What is ours in these records: a person's own patterns must not break it."""
 
 
+_FORGOTTEN: Final = 3
+"""`items.State.FORGOTTEN`"""
+
+
 class DigestRecord(msgspec.Struct, frozen=True):
     """The value of a DIGEST register. `made_of` says of which items, in which revisions, it was made."""
 
@@ -68,6 +72,7 @@ class Entry(msgspec.Struct, frozen=True):
     row: int
     rev: int
     member: Member
+    forgotten: bool = False
 
 
 def owned(ledger: Ledger, session: int) -> list[Entry]:
@@ -81,7 +86,7 @@ def owned(ledger: Ledger, session: int) -> list[Entry]:
         (session,),
     )
     return [
-        Entry(row, rev, Member(ItemId(its_id), Kind(kind), SaidBy(said_by), time_us, bool(state)))
+        Entry(row, rev, Member(ItemId(its_id), Kind(kind), SaidBy(said_by), time_us, bool(state)), state == _FORGOTTEN)
         for row, rev, its_id, kind, said_by, time_us, state in rows
         if row not in inherited
     ]

@@ -116,12 +116,26 @@ def known_row(ledger: Ledger, harness: str, native: str) -> int | None:
     return int(found[0]) if found else None
 
 
+def row_by_id(ledger: Ledger, its_id: str) -> int | None:
+    """The row of the session with this id, if there is one."""
+    found = ledger.db.execute("SELECT row FROM session WHERE id = ?", (its_id,)).fetchone()
+    return int(found[0]) if found else None
+
+
+def read_here(ledger: Ledger, row: int) -> bool:
+    """Whether a source of this machine shows anything of a session: then it is written up here."""
+    found = ledger.db.execute(
+        "SELECT 1 FROM membership m JOIN shown s ON s.membership = m.row WHERE m.session = ? LIMIT 1", (row,)
+    ).fetchone()
+    return found is not None
+
+
 def set_facts(ledger: Ledger, row: int, facts: Redacted) -> bool:
     """Write the next revision of a session's facts (JSON of SessionFacts) if they differ; inside a transaction."""
     old, rev = ledger.db.execute("SELECT facts, rev FROM session WHERE row = ?", (row,)).fetchone()
     if old == facts:
         return False
-    ledger.db.execute("UPDATE session SET facts = ?, rev = ? WHERE row = ?", (facts, rev + 1, row))
+    ledger.db.execute("UPDATE session SET facts = ?, rev = ?, by = 1 WHERE row = ?", (facts, rev + 1, row))
     ledger.number(RecordKind.SESSION, row, rev + 1)
     return True
 

@@ -7,11 +7,13 @@ forgot (`erased`): with it a place, a fork or a second kind of source that shows
 """
 
 import hashlib
+import re
 from collections.abc import Iterable
 from typing import Final, Literal, TypeAlias
 
 import msgspec
 
+from afterword.domain.errors import DataError
 from afterword.domain.ids import ItemId, SessionId, session_id
 from afterword.domain.items import Kind
 from afterword.domain.registers import Rank
@@ -25,6 +27,7 @@ FACTS: Final[tuple[Field, ...]] = ("title", "cwd", "root", "folder", "branch", "
 TEXT_MIN_CHARS: Final = 64
 SPEECH: Final = frozenset({Kind.PROMPT, Kind.REPLY, Kind.THINKING, Kind.SUMMARY})
 """Kinds whose long texts are known by a hash."""
+_KEY: Final = r"(?:session|item|text|facts):[0-9a-f]{32}"
 COUNT: Final = "tombstones"
 """The small fact of how many there are: while there are none nothing is looked up."""
 
@@ -68,7 +71,9 @@ def put(ledger: Ledger, stone: Tombstone) -> bool:
     value = stored(msgspec.json.encode(_Value(tuple(name for name in FACTS if name in fields))).decode())
     if before and before.value == value:
         return False
-    registers.put(ledger, RecordKind.TOMBSTONE, key, value, Rank.PERSON)
+    # The whole of a session's facts is more than its title, whichever machine says it first: so is its revision.
+    rev = max(1, len(fields), before.rev if before else 0)
+    registers.put(ledger, RecordKind.TOMBSTONE, key, value, Rank.PERSON, rev=rev)
     if before is None:
         ledger.set_meta(COUNT, count(ledger) + 1)
     return True
@@ -97,13 +102,38 @@ def count(ledger: Ledger) -> int:
     return found if isinstance(found, int) else 0
 
 
+def counted(ledger: Ledger) -> int:
+    """How many there are, looked up."""
+    found: int = ledger.db.execute(
+        "SELECT count(*) FROM register WHERE kind = ? AND forgotten = 0", (RecordKind.TOMBSTONE,)
+    ).fetchone()[0]
+    return found
+
+
 def every(ledger: Ledger) -> list[Tombstone]:
     """All of them, by key: what another machine, or an older copy of this ledger, has to know first."""
-    found = []
-    for register in registers.every(ledger, RecordKind.TOMBSTONE):
-        kind, _, key = register.key.partition(":")
-        found.append(msgspec.convert({"kind": kind, "key": key, "fields": register.read(_Value).fields}, Tombstone))
-    return found
+    return [read(register.key, register.value) for register in registers.every(ledger, RecordKind.TOMBSTONE)]
+
+
+def check(key: str) -> None:
+    """Raise DataError unless it is the key of a tombstone."""
+    if not re.fullmatch(_KEY, key):
+        raise DataError("a tombstone of nothing there is")
+
+
+def read(key: str, value: Redacted) -> Tombstone:
+    """The tombstone in a register."""
+    kind, _, its_key = key.partition(":")
+    found = msgspec.json.decode(value.encode(), type=_Value)
+    return msgspec.convert({"kind": kind, "key": its_key, "fields": found.fields}, Tombstone)
+
+
+def author(ledger: Ledger, key: str) -> int:
+    """The row of the machine that put a tombstone; 0 when there is none."""
+    found = ledger.db.execute(
+        "SELECT origin FROM register WHERE kind = ? AND key = ?", (RecordKind.TOMBSTONE, key)
+    ).fetchone()
+    return int(found[0]) if found else 0
 
 
 def session_forgotten(ledger: Ledger, its_id: SessionId) -> bool:
@@ -118,6 +148,11 @@ def hidden_in(ledger: Ledger, session: int) -> set[int]:
     its_id = ledger.db.execute("SELECT id FROM session WHERE row = ?", (session,)).fetchone()[0]
     where = "" if _has(ledger, f"session:{its_id}") else " AND item IN (SELECT item FROM erased)"
     return {item for (item,) in ledger.db.execute(f"SELECT item FROM membership WHERE session = ?{where}", (session,))}
+
+
+def erased_items(ledger: Ledger) -> set[int]:
+    """The items that have no text any more because they were forgotten."""
+    return {item for (item,) in ledger.db.execute("SELECT item FROM erased")}
 
 
 def stood_at(ledger: Ledger, session: int, place: tuple[int, int], kind: Kind, text: Redacted) -> bool:
@@ -171,6 +206,11 @@ class Known:
             self._sessions[row] = _has(self._ledger, f"session:{parent}")
         return self._sessions[row]
 
+    def named_session(self, its_id: str) -> bool:
+        """The same by its id, for a session that may not be here. Of its parent nothing is known then."""
+        row = self._ledger.db.execute("SELECT row FROM session WHERE id = ?", (its_id,)).fetchone()
+        return self.session(row[0]) if row else _has(self._ledger, f"session:{its_id}")
+
     def item(self, its_id: ItemId) -> bool:
         return _has(self._ledger, f"item:{its_id.hex()}")
 
@@ -188,6 +228,11 @@ class Known:
             return ()
         if self.session(row, parent):
             return FACTS
-        its_id = self._ledger.db.execute("SELECT id FROM session WHERE row = ?", (row,)).fetchone()[0]
+        return self.fields_of(self._ledger.db.execute("SELECT id FROM session WHERE row = ?", (row,)).fetchone()[0])
+
+    def fields_of(self, its_id: str) -> tuple[Field, ...]:
+        """The same by the session's id."""
+        if _has(self._ledger, f"session:{its_id}"):
+            return FACTS
         found = registers.get(self._ledger, RecordKind.TOMBSTONE, f"facts:{its_id}")
         return found.read(_Value).fields if found else ()

@@ -1,0 +1,104 @@
+"""What a writer does for an exchange, one step at a time: what came from a peer goes in, and what follows from it is
+done. The same for a command that holds the lock and for the daemon, which is asked by the command that talks.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import msgspec
+
+from afterword.app import forgetting, sync_folders, sync_holds
+from afterword.app.sync_holds import Met
+from afterword.app.sync_log import LedgerLog
+from afterword.domain.errors import UserError
+from afterword.store.ledger import compile_on
+from afterword_sync.log import Refused
+from afterword_sync.record import RecordError, decode
+
+if TYPE_CHECKING:
+    from afterword.app.passes import Tell
+    from afterword.app.program import Program
+
+STEP_MAX_BYTES: Final = 64 << 20
+"""A step brings at most one batch, with every byte of it escaped."""
+
+
+class Step(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`take` and `early` bring records, a line each; `hold` names the peer that is about to be sent something; `reborn`
+    gives this machine a new origin; `exported` remembers a folder; `tried` and `done` say how an exchange ended. `name`
+    is the peer's in the settings, `news` whether anything came.
+    """
+
+    do: Literal["take", "early", "hold", "reborn", "exported", "tried", "done"]
+    peer: str = ""
+    name: str = ""
+    lines: str = ""
+    known: int = 0
+    problem: str = ""
+    news: bool = False
+    folder: str = ""
+    vector: dict[str, int] = {}
+
+
+def do(program: "Program", step: Step, tell: "Tell") -> dict[str, Any]:
+    """Do a step; what came of it.
+
+    Raises:
+        UserError: records cannot be taken; nothing of them was.
+    """
+    log = LedgerLog(program.ledger, program.redactor, program.config.settings.peers)
+    if step.do == "hold":
+        log.hold(step.peer)
+        return {}
+    if step.do == "reborn":
+        return {"origin": log.reborn(step.known)}
+    if step.do == "exported":
+        with program.ledger.transaction():
+            sync_folders.remember(program.ledger, program.redactor, Path(step.folder))
+        return {}
+    if step.do in ("take", "early"):
+        try:
+            records = [decode(line.encode()) for line in step.lines.split("\n") if line]
+            insert = log.insert if step.do == "take" else log.insert_early
+            done: dict[str, Any] = msgspec.to_builtins(insert(records, step.peer))
+            return done | {"stones": log.stones}
+        except Refused as err:
+            raise UserError(err.reason, err.hint) from err
+        except RecordError as err:
+            raise UserError(str(err)) from err
+    remember(program, step)
+    if step.do == "done":
+        follow(program, step, tell)
+    return {}
+
+
+def remember(program: "Program", step: Step) -> None:
+    """Note how an exchange went."""
+    name = step.name or (sync_holds.name_of(program.ledger, program.config.settings.peers, step.peer))
+    if not name:
+        return
+    before = sync_holds.met(program.ledger, name)
+    now_us = program.clock()
+    if step.do == "done":
+        found = Met(step.peer or before.origin, now_us, dict(step.vector), now_us)
+    else:
+        found = msgspec.structs.replace(
+            before,
+            tried_us=now_us,
+            failures=before.failures + 1,
+            problem=step.problem,
+            origin=step.peer or before.origin,
+        )
+    with program.ledger.transaction():
+        sync_holds.remember(program.ledger, program.redactor, name, found)
+
+
+def follow(program: "Program", step: Step, tell: "Tell") -> None:
+    """What follows from what came: one of the two compiles, what is forgotten elsewhere goes here, texts are found."""
+    if step.peer:
+        compile_on.meet(program.ledger, program.redactor, step.peer)
+    if forgetting.due(program):
+        forgetting.run(program, tell)
+    if step.news:
+        program.text.catch_up(lambda: False)
+        program.ready.sync()

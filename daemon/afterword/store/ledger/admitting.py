@@ -1,0 +1,481 @@
+"""What another machine says of a key becomes a row here, if it wins: one method for each shape of record.
+
+Everything goes through the redactor once more; ids stay. What a tombstone forbids becomes no row.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import msgspec
+
+from afterword.domain.errors import DataError
+from afterword.domain.ids import ItemId
+from afterword.domain.items import Kind, SaidBy, Time
+from afterword.domain.registers import Rank, wins
+from afterword.domain.slugs import slug
+from afterword.redact.redactor import Redactor
+from afterword.redact.text import Redacted
+from afterword.store.ledger import articles, authority, entries, lessons, masked, sessions, tombstones
+from afterword.store.ledger.entries import (
+    FORGOTTEN,
+    Entry,
+    ItemBody,
+    MembershipBody,
+    OriginBody,
+    RegisterBody,
+    SessionBody,
+)
+from afterword.store.ledger.ledger import Ledger, RecordKind, pack, unpack
+from afterword.store.ledger.rescrub import PLAIN
+
+if TYPE_CHECKING:
+    from afterword.store.ledger.tombstones import Tombstone
+
+B = TypeVar("B", bound=msgspec.Struct)
+
+_HEX_32: Final = 32
+_NAME: Final = re.compile(r"[a-z][a-z0-9_.-]{0,39}")
+_NO_FACTS: Final = "{}"
+
+
+class Unfit(DataError):
+    """A record says what its kind does not allow: all of its batch is refused."""
+
+    kind = "refused"
+
+
+class Admitted(msgspec.Struct, frozen=True):
+    """What became of a body: the row it is about (0: none), and why it is not in it, if so. `waits` for its session
+    and item."""
+
+    ref: int
+    why: str = ""
+    waits: bool = False
+
+
+class Rows:
+    """Writes the rows of one batch, inside its transaction; then `settle`."""
+
+    def __init__(self, ledger: Ledger, redactor: Redactor) -> None:
+        self._ledger = ledger
+        self._db = ledger.db
+        self._redactor = redactor
+        self._names = {row: its_id for row, (its_id, _) in ledger.origins().items()}
+        self._origins = {its_id: row for row, its_id in self._names.items()}
+        self._forgotten = tombstones.Known(ledger)
+        self._unsettled = authority.Unsettled(ledger)
+        self._masked = masked.Change()
+        self._touched: set[int] = set()
+        self._awaited = self._any("SELECT 1 FROM derives LIMIT 1")
+        self.stones: list[Tombstone] = []
+        """Tombstones that are new, or say more than before."""
+        self.items: set[int] = set()
+        """Items that are here and that something new forbids."""
+
+    def origin_row(self, its_id: str) -> int:
+        """The row of a machine, made when it is new."""
+        found = self._origins.get(its_id)
+        if found is None:
+            found = self._db.execute(
+                "INSERT INTO origin (id, name, rev) VALUES (?, ?, 0)", (its_id, its_id[:8])
+            ).lastrowid
+            assert found is not None
+            self._origins[its_id] = found
+            self._names[found] = its_id
+        return found
+
+    def looked_up(self) -> None:
+        """Tombstones were put: what is forbidden is looked up anew."""
+        self._forgotten = tombstones.Known(self._ledger)
+
+    def admit(self, entry: Entry, origin: str) -> Admitted:
+        """Apply a record that has a body."""
+        assert entry.body is not None
+        kind = entries.KINDS[entry.kind]
+        if kind is RecordKind.ORIGIN:
+            return self._machine(entry, origin, self._body(entry, OriginBody))
+        if kind is RecordKind.SESSION:
+            return self._session(entry, origin, self._body(entry, SessionBody))
+        if kind is RecordKind.ITEM:
+            return self._item(entry, origin, self._body(entry, ItemBody))
+        if kind is RecordKind.MEMBERSHIP:
+            return self._membership(entry, origin, self._body(entry, MembershipBody))
+        return self._register(kind, entry, origin, self._body(entry, RegisterBody))
+
+    def _body(self, entry: Entry, shape: type[B]) -> B:
+        assert entry.body is not None
+        try:
+            return msgspec.json.decode(entry.body, type=shape)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as err:
+            # The message names a field and a type, never a value.
+            raise Unfit(f"number {entry.n}: a {entry.kind} that is none: {err}") from err
+
+    def _author(self, origin: str, by: str) -> tuple[int, str]:
+        author = by or origin
+        if len(author) != _HEX_32 or set(author) - set("0123456789abcdef"):
+            raise Unfit("an author that is no machine's id")
+        return self.origin_row(author), author
+
+    def _machine(self, entry: Entry, origin: str, body: OriginBody) -> Admitted:
+        if entry.key != origin:
+            raise Unfit(f"number {entry.n}: one machine names another")
+        row = self.origin_row(origin)
+        self._db.execute(
+            "UPDATE origin SET name = ?, rev = ? WHERE row = ? AND rev < ?",
+            (slug(self._redactor.redact(body.name), fallback="machine"), entry.rev, row, entry.rev),
+        )
+        return Admitted(row)
+
+    def _session(self, entry: Entry, origin: str, body: SessionBody) -> Admitted:
+        by, author = self._author(origin, body.by)
+        _hex(entry.key, entry)
+        row = entries.ref_of(self._ledger, RecordKind.SESSION, entry.key)
+        native, harness = self._redactor.plain(body.native), self._harness(body.harness)
+        said = dict(body.facts)
+        if not self._forgotten.none:
+            gone = self._fields(entry.key, row)
+            if gone == tombstones.FACTS and not row:
+                return Admitted(0, FORGOTTEN)
+            for name in gone:
+                said.pop(name, None)
+        facts = self._redactor.document(said, plain=sessions.PLAIN)
+        try:
+            msgspec.json.decode(facts.encode(), type=sessions.SessionFacts)
+        except msgspec.DecodeError as err:
+            raise Unfit(f"number {entry.n}: facts of a session that are none: {err}") from err
+        rank = self._rank(body.rank, facts, body.facts)
+        if not row:
+            row = self._made(
+                "INSERT INTO session (id, harness, native, facts, rev, rank, origin) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (entry.key, harness, native, facts, entry.rev, rank, by),
+            )
+            self._touched.add(row)
+            return Admitted(row)
+        old = self._db.execute(
+            "SELECT rank, rev, coalesce(by, origin), facts FROM session WHERE row = ?", (row,)
+        ).fetchone()
+        if wins((False, rank, entry.rev, author), (False, old[0], old[1], self._id(old[2]))):
+            self._db.execute(
+                "UPDATE session SET facts = ?, rev = ?, rank = ?, by = ? WHERE row = ?",
+                (facts, entry.rev, rank, by, row),
+            )
+            if facts != old[3]:
+                self._touched.add(row)
+        return Admitted(row)
+
+    def _item(self, entry: Entry, origin: str, body: ItemBody) -> Admitted:
+        by, author = self._author(origin, body.by)
+        its_id = ItemId(_bytes(entry.key, entry))
+        kind, said_by, flag = self._enums(entry, body)
+        row = entries.ref_of(self._ledger, RecordKind.ITEM, entry.key)
+        text = self._redactor.redact(body.text)
+        if not self._forgotten.none and self._forbidden(entry, body, row, kind, text):
+            return Admitted(row, FORGOTTEN)
+        path = self._redactor.redact(body.path) if body.path is not None else None
+        rank = self._rank(body.rank, (text, path), (body.text, body.path))
+        blob, packed = pack(text)
+        said = (kind, said_by, body.time_us, flag, body.given_us, path, body.exit, blob, packed, len(text))
+        if not row:
+            row = self._made(
+                "INSERT INTO item (kind, said_by, time_us, time_flag, given_us, path, exit_status, text, packed, chars,"
+                " id, home, rev, rank, origin) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (*said, its_id, self._home(body, origin), entry.rev, rank, by),
+            )
+            self._masked.text(text)
+            if text:
+                self._db.execute("INSERT INTO text_pending (item) VALUES (?)", (row,))
+            if self._awaited:
+                self._derive_awaited(row, its_id)
+            return Admitted(row)
+        old = self._db.execute("SELECT rank, rev, origin, text, packed FROM item WHERE row = ?", (row,)).fetchone()
+        if wins((False, rank, entry.rev, author), (False, old[0], old[1], self._id(old[2]))):
+            before = unpack(old[3], old[4])
+            self._db.execute(
+                "UPDATE item SET kind = ?, said_by = ?, time_us = ?, time_flag = ?, given_us = ?, path = ?,"
+                " exit_status = ?, text = ?, packed = ?, chars = ?, rev = ?, rank = ?, origin = ? WHERE row = ?",
+                (*said, entry.rev, rank, by, row),
+            )
+            if before != text:
+                self._db.execute(
+                    "INSERT INTO text_pending (item, old, old_packed) VALUES (?, ?, ?)", (row, old[3], old[4])
+                )
+                self._masked.text(text, before)
+            for (session,) in self._db.execute("SELECT session FROM membership WHERE item = ?", (row,)).fetchall():
+                self._touched.add(session)
+                self._unsettled.moved(session)
+        return Admitted(row)
+
+    def _membership(self, entry: Entry, origin: str, body: MembershipBody) -> Admitted:
+        by, author = self._author(origin, body.by)
+        session_id, _, item_hex = entry.key.partition("/")
+        _hex(session_id, entry)
+        _hex(item_hex, entry)
+        if body.said not in (0, 1, 2):
+            raise Unfit(f"number {entry.n}: a membership in no state there is")
+        session = entries.ref_of(self._ledger, RecordKind.SESSION, session_id)
+        item = entries.ref_of(self._ledger, RecordKind.ITEM, item_hex)
+        if not (session and item):
+            return Admitted(0, waits=True)
+        self.member(session, item, body, entry.rev, by, author)
+        return Admitted(entries.ref_of(self._ledger, RecordKind.MEMBERSHIP, entry.key))
+
+    def member(self, session: int, item: int, body: MembershipBody, rev: int, by: int, author: str) -> None:
+        """An item in a session, both of which are here."""
+        place = (body.pos, body.sub)
+        old = self._db.execute(
+            "SELECT row, rank, rev, origin, state, said FROM membership WHERE session = ? AND item = ?",
+            (session, item),
+        ).fetchone()
+        if old is None:
+            self._unsettled.placed(session, place, body.authority)
+            self._db.execute(
+                "INSERT INTO membership (session, item, pos, sub, said, state, rolled, authority, rev, rank, origin)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (session, item, *place, body.said, body.said, body.rolled, body.authority, rev, body.rank, by),
+            )
+            if not self._forgotten.none and (self._forgotten.session(session) or self._forgotten.erased(item)):
+                self._unsettled.moved(session)
+            self._touch(session, item)
+        elif wins((False, body.rank, rev, author), (False, old[1], old[2], self._id(old[3]))):
+            self._db.execute(
+                "UPDATE membership SET pos = ?, sub = ?, said = ?, state = CASE WHEN state = said THEN ? ELSE state"
+                " END, rolled = ?, authority = ?, rev = ?, rank = ?, origin = ? WHERE row = ?",
+                (*place, body.said, body.said, body.rolled, body.authority, rev, body.rank, by, old[0]),
+            )
+            self._unsettled.moved(session)
+            self._touch(session, item)
+
+    def _register(self, kind: RecordKind, entry: Entry, origin: str, body: RegisterBody) -> Admitted:
+        by, author = self._author(origin, body.by)
+        row = entries.ref_of(self._ledger, kind, entry.key)
+        if self._redactor.plain(entry.key) != entry.key:
+            raise Unfit(f"number {entry.n}: a key that holds a secret")
+        if kind is RecordKind.TOMBSTONE:
+            tombstones.check(entry.key)
+        elif not self._forgotten.none and self._tells(kind, entry.key, body):
+            return Admitted(row, FORGOTTEN)
+        value = self._redactor.document(body.value, plain=PLAIN.get(kind, ()))
+        rank = self._rank(body.rank, msgspec.json.decode(value.encode()), body.value)
+        new = (False, rank, entry.rev, author)
+        if not row:
+            row = self._made(
+                "INSERT INTO register (kind, key, rev, rank, origin, value) VALUES (?, ?, ?, ?, ?, ?)",
+                (kind, entry.key, entry.rev, rank, by, value),
+            )
+        else:
+            old = self._db.execute(
+                "SELECT forgotten, rank, rev, origin, value FROM register WHERE row = ?", (row,)
+            ).fetchone()
+            if not wins(new, (bool(old[0]), old[1], old[2], self._id(old[3]))):
+                return Admitted(row)
+            self._db.execute(
+                "UPDATE register SET rev = ?, rank = ?, origin = ?, value = ? WHERE row = ?",
+                (entry.rev, rank, by, value, row),
+            )
+            if old[4] == value and kind is not RecordKind.DIGEST:
+                return Admitted(row)
+        self._made_of(kind, row, body.of)
+        self._news(kind, entry.key, value)
+        return Admitted(row)
+
+    def _news(self, kind: RecordKind, key: str, value: Redacted) -> None:
+        """What has to be done here because a register says something else now."""
+        if kind is RecordKind.TOMBSTONE:
+            self.stones.append(tombstones.read(key, value))
+        elif kind in (RecordKind.ARTICLE, RecordKind.BUILD):
+            self._ledger.set_meta(articles.OWED, 1)
+            if kind is RecordKind.BUILD:
+                articles.unfolded(self._ledger)
+        elif kind in (RecordKind.LESSON, RecordKind.FACT):
+            self._ledger.set_meta(lessons.OWED, 1)
+        elif kind in (RecordKind.DIGEST, RecordKind.SECTION):
+            session = msgspec.json.decode(value.encode()).get("session")
+            if isinstance(session, str) and (row := entries.ref_of(self._ledger, RecordKind.SESSION, session)):
+                self._touched.add(row)
+
+    def _made_of(self, kind: RecordKind, row: int, of: dict[str, list[str]]) -> None:
+        found: list[tuple[RecordKind, int]] = []
+        for name, keys in of.items():
+            source = entries.KINDS.get(name)
+            if source is None or (kind is RecordKind.SECTION and source is RecordKind.ITEM):
+                continue
+            for key in keys:
+                ref = entries.ref_of(self._ledger, source, key)
+                if ref:
+                    found.append((source, ref))
+                elif source is RecordKind.ITEM:
+                    self._db.execute("INSERT OR IGNORE INTO derives VALUES (?, ?, ?)", (bytes.fromhex(key), kind, row))
+                    self._awaited = True
+        self._ledger.derive_anew((kind, row), found)
+
+    def _derive_awaited(self, row: int, its_id: ItemId) -> None:
+        for dst_kind, dst in self._db.execute("SELECT dst_kind, dst FROM derives WHERE item = ?", (its_id,)).fetchall():
+            self._db.execute(
+                "INSERT OR IGNORE INTO derivation VALUES (?, ?, ?, ?, 0)", (dst_kind, dst, RecordKind.ITEM, row)
+            )
+        self._db.execute("DELETE FROM derives WHERE item = ?", (its_id,))
+
+    def settle(self) -> None:
+        """Work out what follows from it here: what is hidden, and what is to be written up again."""
+        for session, item in self._unsettled.settle():
+            self._touch(session, item)
+        for session in sorted(self._touched):
+            # What only other machines read, they write up.
+            if sessions.read_here(self._ledger, session):
+                sessions.mark_dirty(self._ledger, session, 0)
+        self._masked.save(self._ledger)
+
+    def _touch(self, session: int, item: int) -> None:
+        self._touched.add(session)
+        for (holder,) in self._db.execute("SELECT session FROM membership WHERE item = ?", (item,)):
+            self._touched.add(holder)
+
+    # What is forbidden.
+
+    def _fields(self, its_id: str, row: int) -> tuple[tombstones.Field, ...]:
+        if row:
+            return self._forgotten.fields(row)
+        return self._forgotten.fields_of(its_id)
+
+    def _forbidden(self, entry: Entry, body: ItemBody, row: int, kind: Kind, text: Redacted) -> bool:
+        """Whether an item was forgotten, by itself, with its session or by its text."""
+        if row and self._forgotten.erased(row):
+            return True
+        if (
+            self._forgotten.item(ItemId(bytes.fromhex(entry.key)))
+            or self._forgotten.named_session(body.home.id)
+            or self._forgotten.text(kind, text)
+        ):
+            if row:
+                self.items.add(row)
+            return True
+        return False
+
+    def _tells(self, kind: RecordKind, key: str, body: RegisterBody) -> bool:
+        """Whether a value was made, by a machine that did not know yet, of what was forgotten here."""
+        if kind in (RecordKind.DIGEST, RecordKind.SECTION, RecordKind.SEGMENT):
+            session = body.value.get("session") if isinstance(body.value, dict) else None
+            if isinstance(session, str) and self._forgotten.named_session(session) and _says(body.value):
+                return True
+            if any(self._gone(item) for item in body.of.get("item", ())):
+                return True
+            return kind is RecordKind.SEGMENT and self._read_off_old(key.partition("/")[0], body.value)
+        if kind in (RecordKind.ARTICLE, RecordKind.BUILD, RecordKind.LESSON, RecordKind.FACT):
+            return any(not self._stands(*place) for place in _places(body.value))
+        return False
+
+    def _read_off_old(self, section: str, edits: Any) -> bool:
+        """Whether a person's edits are of a section as it was before something in it was forgotten here."""
+        if not _says(edits) or not self._tainted(section):
+            return False
+        row = self._db.execute("SELECT rev FROM register WHERE kind = 8 AND key = ?", (section,)).fetchone()
+        rev = edits.get("rev") if isinstance(edits, dict) else None
+        return row is None or not isinstance(rev, int) or rev < row[0]
+
+    def _gone(self, item: str) -> bool:
+        its_id = ItemId(bytes.fromhex(item))
+        row = entries.ref_of(self._ledger, RecordKind.ITEM, item)
+        return self._forgotten.item(its_id) or bool(row and self._forgotten.erased(row))
+
+    def _tainted(self, section: str) -> bool:
+        """Whether something of what a section was ever made of was forgotten."""
+        return self._any(
+            "SELECT 1 FROM register r JOIN derivation d ON d.dst_kind = r.kind AND d.dst = r.row AND d.src_kind = 3"
+            " JOIN erased e ON e.item = d.src WHERE r.kind = 7 AND r.key = ? LIMIT 1",
+            section,
+        ) or self._any(f"SELECT 1 FROM stub WHERE kind = 8 AND key = ? AND why = '{FORGOTTEN}' LIMIT 1", section)
+
+    def _stands(self, section: str, quote: str) -> bool:
+        """Whether a quote still stands in its section, where something of that was forgotten."""
+        if not self._tainted(section):
+            return True
+        found = self._db.execute("SELECT value FROM register WHERE kind = 8 AND key = ?", (section,)).fetchone()
+        return bool(found) and quote in set(_strings(msgspec.json.decode(found[0])))
+
+    # Small things.
+
+    def _rank(self, given: int, clean: object, said: object) -> int:
+        """A masked text stands less high than the whole one."""
+        if given not in list(Rank):
+            raise Unfit("a rank that is none")
+        return given if clean == said else min(given, Rank.PARTIAL)
+
+    def _enums(self, entry: Entry, body: ItemBody) -> tuple[Kind, SaidBy, Time]:
+        try:
+            return Kind(body.kind), SaidBy(body.said_by), Time(body.time_flag)
+        except ValueError as err:
+            raise Unfit(f"number {entry.n}: an item of a kind that is none") from err
+
+    def _home(self, body: ItemBody, origin: str) -> int:
+        """The row of the session an item was first seen in. Its facts may come later."""
+        row = entries.ref_of(self._ledger, RecordKind.SESSION, body.home.id)
+        if row:
+            return row
+        native, harness = self._redactor.plain(body.home.native), self._harness(body.home.harness)
+        return self._made(
+            "INSERT INTO session (id, harness, native, facts, rev, rank, origin) VALUES (?, ?, ?, ?, 0, ?, ?)",
+            (body.home.id, harness, native, _NO_FACTS, Rank.ENGINE, self.origin_row(origin)),
+        )
+
+    def _harness(self, name: str) -> str:
+        if not _NAME.fullmatch(name):
+            raise Unfit("an agent's name that is none")
+        return name
+
+    def _id(self, origin_row: int) -> str:
+        return self._names[origin_row]
+
+    def _made(self, query: str, given: Iterable[object]) -> int:
+        row = self._db.execute(query, tuple(given)).lastrowid
+        assert row is not None
+        return row
+
+    def _any(self, query: str, *given: object) -> bool:
+        return self._db.execute(query, given).fetchone() is not None
+
+
+def _hex(text: str, entry: Entry) -> None:
+    _bytes(text, entry)
+
+
+def _bytes(text: str, entry: Entry) -> bytes:
+    if len(text) != _HEX_32 or set(text) - set("0123456789abcdef"):
+        raise Unfit(f"number {entry.n}: the key of this {entry.kind} is no id")
+    return bytes.fromhex(text)
+
+
+def _strings(value: Any) -> Iterable[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for inner in value.values():
+            yield from _strings(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _strings(inner)
+
+
+def _places(value: Any) -> Iterable[tuple[str, str]]:
+    """(section, quote) of every claim in a value."""
+    if isinstance(value, dict):
+        section, quote = value.get("section"), value.get("quote")
+        if isinstance(section, str) and isinstance(quote, str):
+            yield section, quote
+        for inner in value.values():
+            yield from _places(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _places(inner)
+
+
+def _says(value: Any) -> bool:
+    """Whether a write-up says anything, or is what is left of one."""
+    return bool(value.get("made_of") or value.get("added") or value.get("removed") or _quotes(value))
+
+
+def _quotes(value: Any) -> bool:
+    context = value.get("digest", {}).get("context", {}) if isinstance(value.get("digest"), dict) else {}
+    return bool(context.get("text")) or any(
+        value["digest"].get(part) for part in ("exchanges", "decisions", "lessons", "actions") if "digest" in value
+    )

@@ -1,0 +1,171 @@
+"""Two homes that share what they know, by the real program: over a real SSH server, by a folder, through a daemon."""
+
+import random
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from homes import Home
+from knowledge import HISTORY, NOW
+from sshd import Client, Sshd
+from transcripts import CodexSession, sentence
+
+
+def home(path: Path, name: str) -> Home:
+    made = Home(path)
+    made.env["AFTERWORD_MACHINE_NAME"] = name
+    return made
+
+
+def told(made: Home, seed: int) -> CodexSession:
+    """A session on this machine, written up."""
+    rng = random.Random(seed)
+    session = CodexSession(rng, cwd="/srv/orchard-web")
+    session.prompt(f"Why does the tide page lag? {sentence(rng)}")
+    session.reply("The root cause is a cache keyed by the day of the server. Decision: key it by the harbour's zone.")
+    path = session.path(made.path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"".join(session.lines))
+    made.run("up", "--once", "--settle", "0", **NOW)
+    return session
+
+
+def fingerprint(made: Home) -> str:
+    return str(made.json("doctor", "--fingerprint")["fingerprint"])
+
+
+@pytest.fixture
+def laptop(tmp_path: Path) -> Home:
+    made = home(tmp_path / "laptop", "laptop")
+    shutil.copytree(HISTORY / ".claude", made.path / ".claude")
+    made.run("up", "--once", "--settle", "0", **NOW)
+    return made
+
+
+@pytest.fixture
+def mini(tmp_path: Path) -> Home:
+    made = home(tmp_path / "server" / "home", "mini")
+    told(made, 5)
+    return made
+
+
+@pytest.fixture
+def server(tmp_path: Path, laptop: Home, mini: Home) -> Iterator[Sshd]:
+    """An SSH server whose home is the mini's."""
+    bin_ = mini.path / ".local/bin"
+    bin_.mkdir(parents=True)
+    script = bin_ / "afterword"
+    script.write_text(f'#!/bin/sh\nexec {sys.executable} -m afterword "$@"\n')
+    script.chmod(0o755)
+    given = {name: value for name, value in mini.env.items() if name.startswith("AFTERWORD_") or name == "TZ"}
+    with Sshd(tmp_path / "server", environment=given | NOW) as started:
+        client = Client(laptop.path)
+        client.host("mini", started)
+        client.knows(started)
+        yield started
+
+
+def test_the_five_lines(laptop: Home, mini: Home, server: Sshd) -> None:
+    laptop.run("sync", "peers", "add", "mini", "--every", "15m")
+    dry = laptop.json("sync", "mini", "--dry-run", **NOW)
+    assert dry["dry_run"]
+    assert {peer["direction"] for peer in dry["peers"] if peer["origins"]} == {"in", "out"}
+    before = fingerprint(laptop), fingerprint(mini)
+    assert before[0] != before[1]
+    done = laptop.json("sync", "mini", **NOW)
+    ways = {peer["direction"]: peer for peer in done["peers"]}
+    assert ways["out"]["peer"] == "mini"
+    assert all(sum(moved["new"] for moved in way["origins"]) > 10 for way in ways.values())
+    assert fingerprint(laptop) == fingerprint(mini)
+    again = laptop.json("sync", "mini", **NOW)
+    laptop.json("sync", "mini", **NOW)
+    quiet = laptop.json("sync", "mini", **NOW)
+    assert sum(moved["records"] for peer in quiet["peers"] for moved in peer["origins"]) == 0, again
+    found = laptop.json("search", "tide page lag", **NOW)["results"]
+    assert {one["origin"] for one in found} == {"mini"}
+    assert "tide page lag" in laptop.daily() or "harbour" in laptop.daily()
+    status = laptop.json("sync", "status", **NOW)
+    assert [(peer["peer"], peer["lag"], peer["problem"]) for peer in status["peers"]] == [("mini", 0, None)]
+    assert laptop.json("status", **NOW)["peers"][0]["peer"] == "mini"
+    on = status["compiles_on"]
+    other = mini if on == "laptop" else laptop
+    assert on in other.run("compile", code=1, **NOW).stderr
+
+
+def test_a_machine_that_sleeps(laptop: Home, tmp_path: Path) -> None:
+    laptop.run("sync", "peers", "add", "mini", "--host", "nobody.invalid")
+    failed = laptop.json("sync", "mini", code=1, **NOW)
+    assert failed["error"]["kind"] == "sync"
+    [peer] = laptop.json("sync", "status", **NOW)["peers"]
+    assert peer["failures"] == 1
+    assert "nobody.invalid" in peer["problem"]
+    laptop.run("sync", "peers", "remove", "mini")
+    assert laptop.json("sync", "peers")["peers"] == []
+
+
+def test_through_both_daemons(laptop: Home, mini: Home, server: Sshd) -> None:
+    with laptop.daemon(**NOW), mini.daemon(**NOW):
+        laptop.json("sync", "mini", **NOW)
+    assert fingerprint(laptop) == fingerprint(mini)
+
+
+def test_by_a_folder_and_forgetting_in_both(laptop: Home, mini: Home, tmp_path: Path) -> None:
+    batches = tmp_path / "batches"
+    laptop.json("sync", "export", str(batches), **NOW)
+    taken = mini.json("sync", "import", str(batches), **NOW)
+    assert taken["peers"][0]["peer"] == "dir"
+    mini.json("sync", "export", str(batches), **NOW)
+    laptop.json("sync", "import", str(batches), **NOW)
+    assert fingerprint(laptop) == fingerprint(mini)
+    old = tmp_path / "old"
+    shutil.copytree(batches, old)
+    assert "tide page" in "".join(path.read_text() for path in old.iterdir())
+    native = mini.json("search", "tide page lag", **NOW)["results"][0]["session"]
+    laptop.json("forget", native, "--yes", **NOW)
+    # Its own folder was written anew by that.
+    assert "tide page" not in "".join(path.read_text() for path in batches.iterdir())
+    mini.json("sync", "import", str(batches), **NOW)
+    mini.json("sync", "export", str(batches), **NOW)
+    laptop.json("sync", "import", str(batches), **NOW)
+    for made in (laptop, mini):
+        made.json("sync", "import", str(old), **NOW)
+        assert made.json("search", "tide page lag", code=3, **NOW)["results"] == []
+        assert "tide page" not in made.daily()
+        for path in made.state.rglob("*"):
+            assert not path.is_file() or b"tide page" not in path.read_bytes(), path
+    mini.json("sync", "export", str(batches), **NOW)
+    assert "tide page" not in "".join(path.read_text() for path in batches.iterdir())
+    assert fingerprint(laptop) == fingerprint(mini)
+
+
+def test_the_daemon_does_it_by_itself(laptop: Home, mini: Home, server: Sshd) -> None:
+    laptop.run("sync", "peers", "add", "mini", "--every", "1h")
+    wanted = None
+    with laptop.daemon():
+        end = time.monotonic() + 60
+        while wanted is None and time.monotonic() < end:
+            wanted = next((peer for peer in laptop.json("sync", "status")["peers"] if peer["last"]), None)
+            time.sleep(0.2)
+    assert wanted is not None
+    assert wanted["lag"] <= 1  # who compiles is settled after the first exchange
+    assert laptop.json("search", "tide page lag")["results"][0]["from"] == "mini"
+    assert "from mini" in laptop.run("search", "tide page lag").stdout
+
+
+def test_serve_says_what_is_missing(tmp_path: Path) -> None:
+    bare = home(tmp_path / "bare", "bare")
+    done = subprocess.run(
+        [sys.executable, "-m", "afterword", "sync", "serve"],
+        env=bare.env,
+        input=b"",
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 4
+    assert done.stdout == b""
+    assert b"afterword up" in done.stderr

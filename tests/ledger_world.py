@@ -1,0 +1,160 @@
+"""A few machines that live side by side: what can happen to them, and what must hold in the end."""
+
+import random
+from pathlib import Path
+
+from machines import Machine, settle, talk
+
+from afterword.store.ledger import entries
+
+STEPS = (
+    *("talk", "talk", "talk", "rewind", "compile", "edit", "edit section", "retract", "undo"),
+    *("forget session", "forget item", "withhold", "lift", "stream", "stream", "folder", "old batches", "restart"),
+    *("restore", "clone"),
+)
+
+
+class World:
+    """Machines below a folder. One of them compiles; folders of batches are kept and read again when they are old."""
+
+    def __init__(self, folder: Path, count: int, seed: int) -> None:
+        self.folder = folder
+        self.rng = random.Random(seed)
+        self.seed = seed
+        self.machines = [Machine(folder / f"m{n}", f"m{n}", seed * 31 + n) for n in range(count)]
+        self.made = count
+        self.kept: list[Path] = []
+        self.copies: list[tuple[Machine, Path]] = []
+        self.forgotten_sessions: set[str] = set()
+        self.forgotten_items: set[bytes] = set()
+        self.names: dict[tuple[str, int], tuple[str, str, int]] = {}
+
+    def close(self) -> None:
+        for machine in self.machines:
+            machine.close()
+
+    def one(self) -> Machine:
+        return self.rng.choice(self.machines)
+
+    def two(self) -> tuple[Machine, Machine]:
+        one, other = self.rng.sample(self.machines, 2)
+        return one, other
+
+    def do(self, step: str) -> None:
+        machine = self.one()
+        if step == "talk":
+            machine.talk()
+        elif step == "rewind":
+            machine.rewind()
+        elif step == "compile":
+            machine.work()
+            if machine.compiles_here():
+                machine.compile()
+        elif step == "edit":
+            machine.edit()
+        elif step == "edit section":
+            machine.edit_section()
+        elif step == "retract":
+            machine.retract()
+        elif step == "undo":
+            machine.undo()
+        elif step == "forget session":
+            self.forgotten_sessions.add(machine.forget_session())
+        elif step == "forget item":
+            self.forgotten_items.add(machine.forget_item())
+        elif step == "withhold":
+            one, other = self.two()
+            one.withheld[other.ledger.origin[0]] = ("orchard-api",)
+            one.set_holds(other.ledger.origin[0])
+        elif step == "lift":
+            for peer in list(machine.withheld):
+                machine.withheld[peer] = ()
+                machine.set_holds(peer)
+        elif step == "stream":
+            talk(*self.two())
+        elif step == "folder":
+            one, other = self.two()
+            folder = self.rng.choice(self.kept) if self.kept and self.rng.random() < 0.5 else self._new_folder()
+            one.export(folder)
+            other.take(folder)
+        elif step == "old batches":
+            if self.kept:
+                machine.take(self.rng.choice(self.kept))
+        elif step == "restart":
+            machine.restart()
+        elif step == "restore":
+            self._restore(machine)
+        elif step == "clone" and len(self.machines) < 4:
+            self.made += 1
+            name = f"m{self.made}"
+            self.machines.append(machine.clone(self.folder / name, name, self.seed + self.made))
+        self._numbers()
+
+    def _new_folder(self) -> Path:
+        self.kept.append(self.folder / f"batches{len(self.kept)}")
+        return self.kept[-1]
+
+    def _restore(self, machine: Machine) -> None:
+        """Keep a copy of the ledger's file, or put an earlier one back as a tool that knows nothing of us would."""
+        mine = [copy for owner, copy in self.copies if owner is machine]
+        machine.close()
+        state = machine.path / "state"
+        if mine and self.rng.random() < 0.6:
+            (state / "ledger.db").unlink()
+            (state / "ledger.db").write_bytes(mine[-1].read_bytes())
+        else:
+            copy = self.folder / f"copy{len(self.copies)}.db"
+            copy.write_bytes((state / "ledger.db").read_bytes())
+            self.copies.append((machine, copy))
+        machine.open()
+        machine.work()
+
+    def _numbers(self) -> None:
+        """Each (origin, number) names one thing for ever."""
+        for machine in self.machines:
+            ledger = machine.ledger
+            for row, (its_id, _) in ledger.origins().items():
+                for entry in entries.read(ledger, row, 1, ledger.head(row)):
+                    if not entry.key.startswith("forgotten:"):
+                        name = (entry.kind, entry.key, entry.rev)
+                        before = self.names.setdefault((its_id, entry.n), name)
+                        assert before == name, (its_id, entry.n)
+
+    def end(self) -> None:
+        """Nothing is held back any more, everybody talks to everybody: all know the same, and nothing forgotten."""
+        for machine in self.machines:
+            for peer in list(machine.withheld):
+                machine.withheld[peer] = ()
+                machine.set_holds(peer)
+        for _ in range(6):
+            settle(self.machines)
+            before = [machine.knows() for machine in self.machines]
+            for machine in self.machines:
+                machine.work()
+                machine.compile() if machine.compiles_here() else None
+            settle(self.machines)
+            if [machine.knows() for machine in self.machines] == before:
+                break
+        first = self.machines[0]
+        wanted = first.lines()
+        for machine in self.machines[1:]:
+            lines = machine.lines()
+            assert lines == wanted, (first.name, machine.name, sorted(set(wanted) ^ set(lines)))
+        vaults = [machine.vault_bytes() for machine in self.machines]
+        settle(self.machines, rounds=1)
+        assert vaults == [machine.vault_bytes() for machine in self.machines]
+        self._numbers()
+        for machine in self.machines:
+            self._nothing_back(machine)
+
+    def _nothing_back(self, machine: Machine) -> None:
+        db = machine.ledger.db
+        for its_id in self.forgotten_items - {b""}:
+            assert db.execute("SELECT 1 FROM item WHERE id = ? AND chars > 0", (its_id,)).fetchone() is None
+        for its_id in self.forgotten_sessions - {""}:
+            found = db.execute(
+                "SELECT count(*) FROM membership m JOIN session s ON s.row = m.session JOIN item i ON i.row = m.item"
+                " WHERE s.id = ? AND i.chars > 0 AND m.state < 3",
+                (its_id,),
+            ).fetchone()
+            assert found == (0,)
