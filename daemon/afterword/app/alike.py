@@ -73,10 +73,11 @@ def _names_it(later: str, earlier: str) -> bool:
     return False
 
 
-def _things(text: str) -> list[frozenset[str]]:
+@lru_cache(maxsize=8192)
+def _things(text: str) -> tuple[frozenset[str], ...]:
     """The words of each thing that a sentence says something else stands in the place of."""
     named = [frozenset(tokens(found["old"])) for found in _INSTEAD_NOT.finditer(text)]
-    return named + replacing.replaced_things(text)
+    return (*named, *replacing.replaced_things(text))
 
 
 def _denies_it(later: str, earlier: str) -> bool:
