@@ -285,7 +285,13 @@ class Pages:
         at = _stat(path)
         theirs = self._theirs(change, row)
         with ledger.transaction():
-            kept = tuple(mark for mark in marks if mark.rpartition("=")[2] not in theirs)
+            before = lesson_files.hashes(row)
+            fresh = lesson_files.FRESH
+            kept = tuple(
+                mark if lesson_files.hash_of(mark) in before else fresh + mark
+                for mark in marks
+                if lesson_files.hash_of(mark) not in theirs
+            )
             self._save(LessonFile(change.key, change.path, at, made=planned, fields=change.fields, lines=kept))
         self._wrote[change.key] = at
         return change.old != change.new
@@ -294,7 +300,7 @@ class Pages:
         """The hashes of lines that were in the file before and are not ours: they stay a person's."""
         if change.old is None or change.key.startswith(AGENT):
             return set()
-        before = {mark.rpartition("=")[2] for mark in lesson_files.lines_of(self._ledger, change.old)}
+        before = set(map(lesson_files.hash_of, lesson_files.lines_of(self._ledger, change.old)))
         theirs = before - lesson_files.hashes(row)
         for line in change.new.decode("utf-8", "surrogateescape").split("\n"):
             # A point of theirs that got the id of its fact.
