@@ -516,3 +516,40 @@ def test_recall_in_a_transcript_adds_no_fact(tmp_path: Path) -> None:
             write_up(program, WriteUp(0), quiet, lambda: False)
         assert book.facts().keys() == known.keys(), n
     assert len(book.files("journal")) > 2, "the rounds were read"
+
+
+def test_lint_and_a_git_hook_hold_the_vault_to_it(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.run("init", str(home.vault), "--yes")
+    home.run("learn", "The NAS runs fnos", "--topic", "nas", "--everywhere")
+    home.run("distill")
+    git = ["git", "-c", "user.name=t", "-c", "user.email=t@t", "-C", str(home.vault)]
+    home.run("lint", "--git-hook", code=4)
+    subprocess.run([*git, "init", "-q"], check=True)
+    assert home.json("lint", "--git-hook")["installed"] is True
+    assert home.json("lint", "--git-hook")["installed"] is False
+    subprocess.run([*git, "add", "-A"], check=True)
+    subprocess.run([*git, "commit", "-q", "-m", "fine"], check=True, env=home.env)
+    agent = home.vault / "lessons/agents/claude.md"
+    topic = home.vault / "lessons/topics/nas.md"
+    entry = home.vault / "lessons/journal/mine.md"
+    agent.write_text(agent.read_text() + "- by hand\n" * 210)
+    (topic.parent / "other.md").write_text(topic.read_text())
+    entry.write_text("---\nkind: opinion\n---\nA thing.\n")
+    found = {(fault["kind"], Path(fault["path"]).name) for fault in home.json("lint", "--lessons", code=1)["faults"]}
+    assert found == {
+        ("by-hand", "claude.md"), ("budget", "claude.md"), ("fact-twice", "other.md"), ("bad-entry", "mine.md"),
+    }  # fmt: skip
+    done = subprocess.run(
+        [*git, "commit", "-q", "-a", "-m", "not fine"], env=home.env, capture_output=True, check=False
+    )
+    assert done.returncode != 0
+    assert b"edited by hand" in done.stdout + done.stderr
+    (topic.parent / "other.md").unlink()
+    entry.unlink()
+    home.run("distill")
+    assert home.json("lint", "--lessons")["ok"] is True
+    hook = home.vault / ".git/hooks/pre-commit"
+    hook.write_text("#!/bin/sh\nexit 0\n")
+    assert "add this line" in home.run("lint", "--git-hook", code=1).stderr
+    assert hook.read_text() == "#!/bin/sh\nexit 0\n"

@@ -165,7 +165,7 @@ class Journal:
         """What waits in the spool, into the ledger; its file goes when it is there."""
         new = 0
         for path, _ in self._listed(self._spool):
-            entry = self._read(path)
+            entry = read_entry(path, self._zones)
             if isinstance(entry, Bad):
                 self.bad[str(path)] = entry.problem
                 continue
@@ -195,23 +195,6 @@ class Journal:
                 if not stat.S_ISDIR(at.st_mode):
                     yield path, (at.st_size, at.st_mtime_ns, at.st_ino)
 
-    def _read(self, path: Path) -> Entry | Bad:
-        try:
-            at = path.lstat()
-            if not stat.S_ISREG(at.st_mode):
-                return Bad("it is no file but a link or something else")
-            if at.st_size > FILE_MAX_BYTES:
-                return Bad(f"it has {at.st_size >> 10:,} KiB; a lesson says one thing")
-            note = path.read_bytes()
-        except OSError as err:
-            return Bad(err.strerror or str(err))
-        if merging(note):
-            return Bad("it holds the markers of a merge")
-        at_us = at.st_mtime_ns // 1000
-        where = layout(note)
-        body = note if where.matter is None else note[where.matter[1] :].partition(b"\n")[2]
-        return read(read_matter(note), body, (at_us, self._zones.day(at_us)))
-
     def _take(
         self, name: str, at: Stat, path: Path, file: LessonFile | None, paths: set[str], known: dict[str, LessonFile]
     ) -> str:
@@ -223,7 +206,7 @@ class Journal:
         if cached and cached[0] == at:
             entry = Bad(cached[1])
         else:
-            entry = Bad(_COPY) if copy_of(path.name) and file is None else self._read(path)
+            entry = Bad(_COPY) if copy_of(path.name) and file is None else read_entry(path, self._zones)
         uid = LessonUid("")
         if isinstance(entry, Entry):
             uid = LessonUid(entry.uid or (file.key if file else dropped_lesson_uid(path.name)))
@@ -404,3 +387,22 @@ def set_down(folder: Path, name: str, note: bytes, made: Callable[[Path], None])
     if not files.create(path, note):
         raise FileExistsError(name)
     return path
+
+
+def read_entry(path: Path, zones: Zones) -> Entry | Bad:
+    """What a file of the journal says, or what is wrong with it. Changes nothing."""
+    try:
+        at = path.lstat()
+        if not stat.S_ISREG(at.st_mode):
+            return Bad("it is no file but a link or something else")
+        if at.st_size > FILE_MAX_BYTES:
+            return Bad(f"it has {at.st_size >> 10:,} KiB; a lesson says one thing")
+        note = path.read_bytes()
+    except OSError as err:
+        return Bad(err.strerror or str(err))
+    if merging(note):
+        return Bad("it holds the markers of a merge")
+    at_us = at.st_mtime_ns // 1000
+    where = layout(note)
+    body = note if where.matter is None else note[where.matter[1] :].partition(b"\n")[2]
+    return read(read_matter(note), body, (at_us, zones.day(at_us)))
