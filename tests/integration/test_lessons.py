@@ -553,3 +553,28 @@ def test_lint_and_a_git_hook_hold_the_vault_to_it(tmp_path: Path) -> None:
     hook.write_text("#!/bin/sh\nexit 0\n")
     assert "add this line" in home.run("lint", "--git-hook", code=1).stderr
     assert hook.read_text() == "#!/bin/sh\nexit 0\n"
+
+
+def test_newer_rules_reach_the_journal_and_all_that_is_made_of_it(book: Notebook) -> None:
+    book.learn("Project Zebra deploys from the attic", topic="zebra", evidence="Zebra's wiki")
+    (book.vault / "lessons/journal").mkdir(parents=True, exist_ok=True)
+    mine = book.vault / "lessons/journal/mine.md"
+    mine.write_text("---\ntopic: plans\n---\nZebra is my own word.\n")
+    book.distil()
+    book.env["AFTERWORD_REDACT_EXTRA"] = '["(?i)zebra"]'
+    with book.program() as program:
+        program.lessons.distil()
+    held = {
+        path.relative_to(book.home).as_posix()
+        for path in book.home.rglob("*")
+        if path.is_file() and b"zebra" in path.read_bytes().lower()
+    }
+    assert held == {"Afterword/lessons/journal/mine.md"}
+    assert not list((book.vault / "lessons").rglob("*zebra*"))
+    assert sorted(book.facts()) == [
+        "Project [redacted:extra] deploys from the attic",
+        "[redacted:extra] is my own word.",
+    ]
+    before = book.bytes()
+    book.distil()
+    assert book.bytes() == before

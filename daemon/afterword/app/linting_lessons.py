@@ -14,7 +14,8 @@ from afterword.domain.conflicts import copy_of
 from afterword.domain.lesson_note import Bad
 from afterword.domain.lessons import AGENT_BYTES, AGENT_LINES
 from afterword.domain.topic_note import shown
-from afterword.memory.journal import FOLDER, read_entry
+from afterword.memory.entries import read_entry
+from afterword.memory.journal import FOLDER
 from afterword.memory.pages import AGENTS, TOPICS
 from afterword.store.ledger import lesson_files, lessons
 from afterword.store.ledger.ledger import Ledger
