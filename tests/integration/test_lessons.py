@@ -16,7 +16,7 @@ from afterword.app.retract import Retract, Undo
 from afterword.domain.errors import UsageError, UserError
 from afterword.domain.registers import Rank
 from afterword.memory.agent_file import BUDGET_BYTES
-from afterword.store import files
+from afterword.store import faults, files
 from afterword.store.ledger import compile_on, registers
 from afterword.store.ledger.ledger import RecordKind
 
@@ -578,3 +578,25 @@ def test_newer_rules_reach_the_journal_and_all_that_is_made_of_it(book: Notebook
     before = book.bytes()
     book.distil()
     assert book.bytes() == before
+
+
+def test_a_fact_that_a_kill_kept_from_a_topic_was_not_taken_out(
+    book: Notebook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book.learn("Alpha needs flag A1", topic="flags")
+    book.distil()
+    book.learn("Beta needs flag B2", topic="flags")
+
+    def killed(point: str) -> None:
+        if point == "lesson.plan":
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(faults, "hit", killed)
+    with pytest.raises(KeyboardInterrupt):
+        book.distil()
+    monkeypatch.undo()
+    path = book.vault / "lessons/topics/flags.md"
+    path.write_text(path.read_text() + "\n## My notes\n\nA thought.\n")
+    book.distil()
+    assert book.facts() == {"Alpha needs flag A1": "active", "Beta needs flag B2": "active"}
+    assert "Beta" in path.read_text()

@@ -265,7 +265,10 @@ class Pages:
         row = file or LessonFile(change.key, change.path)
         marks = lesson_files.lines_of(ledger, change.new)
         planned = lesson_files.bytes_hash(ledger, change.new)
-        both = tuple(dict.fromkeys((*row.lines, *marks)))
+        before = lesson_files.hashes(row)
+        # What is only planned was not taken out by anybody, where a kill keeps it from being written.
+        new = tuple(lesson_files.FRESH + mark for mark in marks if lesson_files.hash_of(mark) not in before)
+        both = (*row.lines, *new)
         path = files.inside(self._vault, change.path)
         if change.old != change.new:
             with ledger.transaction(durable=True):
@@ -285,10 +288,8 @@ class Pages:
         at = _stat(path)
         theirs = self._theirs(change, row)
         with ledger.transaction():
-            before = lesson_files.hashes(row)
-            fresh = lesson_files.FRESH
             kept = tuple(
-                mark if lesson_files.hash_of(mark) in before else fresh + mark
+                mark if lesson_files.hash_of(mark) in before else lesson_files.FRESH + mark
                 for mark in marks
                 if lesson_files.hash_of(mark) not in theirs
             )
