@@ -1,5 +1,6 @@
 """Lessons from where they are learned to what agents load, in one vault."""
 
+import os
 import random
 import re
 import subprocess
@@ -26,6 +27,13 @@ def book(tmp_path: Path) -> Notebook:
     made = Notebook(tmp_path)
     made.make_vault()
     return made
+
+
+def saved(path: Path, text: str) -> None:
+    """Somebody saves a note, an hour after we wrote it."""
+    at = path.stat().st_mtime + 3600
+    path.write_text(text)
+    os.utime(path, (at, at))
 
 
 def quiet(*_words: object) -> None:
@@ -319,7 +327,7 @@ def test_a_persons_words_in_a_topic_stay_and_hold(book: Notebook) -> None:
     rows.insert(alpha + 1, "> a quotation of mine")
     rows += ["", "## My notes", "", "```dataview", "list", "```", "", "- Gamma is fine"]
     mine = "\n".join(rows) + "\n"
-    path.write_text(mine)
+    saved(path, mine)
     done = book.distil()
     assert (done.taken.entries, done.taken.edited, done.taken.removed) == (1, 1, 1)
     told = path.read_text()
@@ -342,7 +350,7 @@ def test_too_many_lines_gone_at_once_come_back(book: Notebook) -> None:
     book.distil()
     path = book.vault / "lessons/topics/hosts.md"
     whole = path.read_text()
-    path.write_text(re.sub(r"(?m)^- Host h[1-8].*\n", "", whole))
+    saved(path, re.sub(r"(?m)^- Host h[1-8].*\n", "", whole))
     assert book.distil().taken.question == 8
     assert sorted(path.read_text().splitlines()) == sorted(whole.splitlines())
     path.unlink()
@@ -600,3 +608,17 @@ def test_a_fact_that_a_kill_kept_from_a_topic_was_not_taken_out(
     book.distil()
     assert book.facts() == {"Alpha needs flag A1": "active", "Beta needs flag B2": "active"}
     assert "Beta" in path.read_text()
+
+
+def test_who_saves_an_older_copy_of_a_topic_took_nothing_out(book: Notebook) -> None:
+    book.learn("Alpha needs flag A1", topic="flags")
+    book.distil()
+    path = book.vault / "lessons/topics/flags.md"
+    old = path.read_text()
+    book.learn("Beta needs flag B2", topic="flags")
+    book.distil()
+    path.write_text(old + "\n## My notes\n\nA thought.\n")
+    book.distil()
+    assert book.facts() == {"Alpha needs flag A1": "active", "Beta needs flag B2": "active"}
+    assert "Beta" in path.read_text()
+    assert "A thought." in path.read_text()
