@@ -177,11 +177,14 @@ class PageWatch:
                     said = text.removesuffix(f" ({', '.join(meant.fact.projects)})") if meant else text
                     if meant is None or not self._same(said, meant.fact.text):
                         entries += self._entry("agent", agent, said, agents=(agent,), evidence=its_id)
-                for its_id in sorted(lesson_files.facts_in(file) - there):
-                    gone = facts.get(FactId(its_id))
-                    if gone and gone.live:
-                        said = f"Taken out of the file of {agent} by hand: {gone.fact.text}"[:TEXT_MAX]
-                        entries += self._entry("agent", agent, said, evidence=its_id, draft=True)
+                away = sorted(lesson_files.facts_in(file, settled=self._soon(file)) - there)
+                gone = [fact for its_id in away if (fact := facts.get(FactId(its_id))) and fact.live]
+                for fact in gone if len(gone) <= _FEW else ():
+                    said = f"Taken out of the file of {agent} by hand: {fact.fact.text}"[:TEXT_MAX]
+                    entries += self._entry("agent", agent, said, evidence=fact.id, draft=True)
+                if len(gone) > _FEW:
+                    said = f"{len(gone)} facts were taken out of the file of {agent} by hand at once"
+                    entries += self._entry("agent", agent, said, draft=True)
                 # From here on these bytes are known; the file is made again from the facts.
                 self._save(
                     msgspec.structs.replace(
