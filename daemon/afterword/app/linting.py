@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from afterword.app import linting_lessons
 from afterword.app.config import Config
 from afterword.compile.folding import rulings_of
 from afterword.compile.overlaps import Overlaps
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
     from afterword.app.program import Program
 
 MAX_BYTES: Final = 64 * 1024
-AGENT_LINES: Final = 200
-AGENT_BYTES: Final = 25 * 1024
-"""What an agent loads when it starts holds no more."""
 _SHOWN: Final = 120
 _LINK = re.compile(r"(?<!\\)\[\[([^\]|#\n]*)(?:#([^\]|\n]*))?(?:\|[^\]\n]*)?\]\]")
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
@@ -60,16 +58,18 @@ class Notes(msgspec.Struct, frozen=True):
     overlaps: Overlaps
 
 
-def examine(config: Config, ledger: Ledger) -> list[Fault]:
-    """Every fault, by kind and path.
+def examine(config: Config, ledger: Ledger, *, lessons_only: bool = False) -> list[Fault]:
+    """Every fault, or those of the lessons alone, by kind and path.
 
     Raises:
         NotSetUp: there is no vault, or it is not there now.
     """
     if config.vault is None or read_card(config.vault) is None:
         raise NotSetUp("the vault is not there", "mount it, or run `afterword init`")
-    notes = _notes(config.vault, config.days.folder, config.settings.vault.knowledge, ledger)
-    found = [fault for check in CHECKS for fault in check(notes)]
+    found = [Fault(*fault) for fault in linting_lessons.examine(config, ledger)]
+    if not lessons_only:
+        notes = _notes(config.vault, config.days.folder, config.settings.vault.knowledge, ledger)
+        found += [fault for check in CHECKS for fault in check(notes)]
     return sorted(set(found), key=lambda fault: (fault.kind, fault.path, fault.message))
 
 
@@ -236,16 +236,8 @@ def _files(notes: Notes) -> Iterator[Fault]:
             yield Fault("conflict", name, "is a sync tool's copy of a note in conflict")
 
 
-def _budgets(notes: Notes) -> Iterator[Fault]:
-    for name, text in notes.texts.items():
-        if "/lessons/agents/" in f"/{name}":
-            lines, size = text.count("\n") + 1, len(text.encode())
-            if lines > AGENT_LINES or size > AGENT_BYTES:
-                yield Fault("budget", name, f"{lines:,} lines, {size >> 10} KiB: an agent loads 200 lines, 25 KiB")
-
-
 def _path(notes: Notes, each: Current) -> str:
     return notes.places.get(each.uid, each.uid)
 
 
-CHECKS: Final[tuple[Callable[[Notes], Iterator[Fault]], ...]] = (_broken, _orphans, _doubles, _stale, _files, _budgets)
+CHECKS: Final[tuple[Callable[[Notes], Iterator[Fault]], ...]] = (_broken, _orphans, _doubles, _stale, _files)

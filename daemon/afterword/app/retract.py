@@ -6,15 +6,16 @@ with day and reason, nothing of it in search, catalogue and ready contexts, and 
 
 import datetime as dt
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
-from afterword.app import passes
+from afterword.app import passes, retract_facts
 from afterword.compile.joining import says
 from afterword.domain.articles import Claim, Current, name_key
 from afterword.domain.errors import NothingFound, UsageError, UserError
-from afterword.domain.ids import ArticleUid, SegmentKey
+from afterword.domain.ids import ArticleUid, FactId, SegmentKey
+from afterword.domain.lessons import CurrentFact
 from afterword.store.ledger import article_files, articles
 from afterword.store.ledger.ledger import Ledger
 
@@ -35,6 +36,8 @@ class Place(msgspec.Struct, frozen=True):
     points: tuple[str, ...]
     retracted_on: str = ""
     reason: str = ""
+    kind: Literal["article", "fact", "lesson"] = "article"
+    """An article, a fact among the lessons, or an entry of the journal that no fact was made of yet."""
 
 
 class Retract(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -52,12 +55,16 @@ class Undo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def places(ledger: Ledger, what: str) -> list[Place]:
-    """Where `what` stands: the live article of this uid, path, slug or title, else every live one with a point that
-    says it.
+    """Where `what` stands: the live article of this uid, path, slug or title, or the fact of this id, else every live
+    article with a point that says it and every fact that does.
 
     Raises:
         NothingFound: nothing does.
     """
+    if facts := retract_facts.named(ledger, what):
+        return list(map(_fact_place, facts))
+    if entries := retract_facts.bare_entries(ledger, what):
+        return [Place(ArticleUid(uid), uid, "", (), kind="lesson") for uid in entries]
     row = [each for each in articles.current(ledger) if each.live]
     paths = {uid: file.path for uid, file in article_files.every(ledger).items()}
     by_name = [each for each in row if named(each, paths.get(each.uid, ""), what)]
@@ -69,8 +76,9 @@ def places(ledger: Ledger, what: str) -> list[Place]:
         points = tuple(point.text for point in each.article.points if not point.until and _says(claim, point))
         if points:
             found.append(_place(each, paths, points))
+    found += map(_fact_place, retract_facts.saying(ledger, what))
     if not found:
-        raise NothingFound(f"no article says {what!r}", "`afterword search` shows what they say")
+        raise NothingFound(f"no article and no fact says {what!r}", "`afterword search` shows what they say")
     return found
 
 
@@ -95,6 +103,13 @@ def _place(each: Current, paths: dict[ArticleUid, str], points: tuple[str, ...])
     return Place(each.uid, article.title, paths.get(each.uid, ""), points, article.retracted_on, article.retract_reason)
 
 
+def _fact_place(each: CurrentFact) -> Place:
+    edits = each.edits
+    return Place(
+        ArticleUid(each.id), each.fact.text, "", (each.fact.text,), edits.retracted_on, edits.retract_reason, "fact"
+    )
+
+
 def retracted(ledger: Ledger, today: str) -> list[Place]:
     """What can be taken back: articles a person retracted within the last 30 days, the newest first."""
     since = (dt.date.fromisoformat(today) - dt.timedelta(days=UNDO_DAYS)).isoformat()
@@ -104,6 +119,7 @@ def retracted(ledger: Ledger, today: str) -> list[Place]:
         for each in articles.current(ledger)
         if each.edits.status == "retracted" and (each.edits.retracted_on or "") >= since
     ]
+    found += map(_fact_place, retract_facts.retracted(ledger, today, UNDO_DAYS))
     return sorted(found, key=lambda place: (place.retracted_on, place.uid), reverse=True)
 
 
@@ -115,7 +131,10 @@ def one_to_undo(ledger: Ledger, today: str, what: str) -> Place:
         UsageError: several answer to it.
         UserError: it is too long ago.
     """
+    facts = [each for each in retract_facts.named(ledger, what) if each.edits.status in ("retracted", "deleted")]
     can = {place.uid for place in retracted(ledger, today)}
+    if facts and ArticleUid(facts[0].id) in can:
+        return _fact_place(facts[0])
     paths = {uid: file.path for uid, file in article_files.every(ledger).items()}
     row = [each for each in articles.current(ledger) if each.edits.status == "retracted"]
     found = [each for each in row if named(each, paths.get(each.uid, ""), what)]
@@ -133,10 +152,11 @@ def one_to_undo(ledger: Ledger, today: str, what: str) -> Place:
 
 
 def retract(program: "Program", given: Retract, tell: "Tell", stop: Callable[[], bool]) -> dict[str, Any]:
-    """Mark articles as retracted, and have nothing tell them any more; the numbers of `retract --json`."""
+    """Mark articles and facts as retracted, and have nothing tell them any more; the numbers of `retract --json`."""
     program.compiling.look()
+    program.lessons.take_in()
     today = program.zones.day(program.clock())
-    done = []
+    done: list[str] = []
     with program.ledger.transaction(durable=True):
         standing = {each.uid for each in articles.current(program.ledger) if each.live}
         for uid in map(ArticleUid, given.uids):
@@ -151,6 +171,8 @@ def retract(program: "Program", given: Retract, tell: "Tell", stop: Callable[[],
             )
             articles.put_edits(program.ledger, program.redactor, uid, edits)
             done.append(uid)
+        facts = tuple(uid for uid in given.uids if uid not in standing)
+        done += retract_facts.retract(program, facts, given.reason, given.replacement, today)
         program.ledger.set_meta(articles.OWED, 1)
     return {"retracted": done, "files": settled(program, tell, stop)}
 
@@ -160,6 +182,10 @@ def undo(program: "Program", given: Undo, tell: "Tell", stop: Callable[[], bool]
     program.compiling.look()
     today = program.zones.day(program.clock())
     place = one_to_undo(program.ledger, today, given.uid)
+    if place.kind == "fact":
+        with program.ledger.transaction(durable=True):
+            retract_facts.undo(program, FactId(place.uid))
+        return {"undone": place.uid, "files": settled(program, tell, stop)}
     with program.ledger.transaction(durable=True):
         edits = msgspec.structs.replace(
             articles.edits_of(program.ledger, place.uid),
@@ -179,8 +205,9 @@ def settled(program: "Program", tell: "Tell", stop: Callable[[], bool]) -> int:
     """How many files were written when all articles are folded anew, with what is closed and parted now."""
     built = bool(articles.builds(program.ledger))
     done = program.compiling.run([], on_progress=lambda n, all_: tell("Compiling", "days", n, all_, ""), stop=stop)
+    lessons = program.lessons.settled(stop=stop)
     program.ready.sync()
-    return done.files + (program.compiling.render() if built and program.compiling.owed() else 0)
+    return lessons + done.files + (program.compiling.render() if built and program.compiling.owed() else 0)
 
 
 def do_index(program: "Program", tell: "Tell", stop: Callable[[], bool]) -> None:

@@ -32,11 +32,12 @@ def agents() -> None:
 @click.argument("names", nargs=-1, metavar="[AGENT]...")
 @click.option("--no-hooks", is_flag=True, help="The MCP server only.")
 @click.option("--no-mcp", is_flag=True, help="Hooks only.")
+@click.option("--lessons", is_flag=True, help="Also a hook that asks once for `remember` when a session worked.")
 @click.option("--dry-run", is_flag=True, help="Say what would be set, change nothing.")
 @json_option
 @config_option
 def install(
-    names: tuple[str, ...], *, no_hooks: bool, no_mcp: bool, dry_run: bool, as_json: bool, config: Config
+    names: tuple[str, ...], *, no_hooks: bool, no_mcp: bool, lessons: bool, dry_run: bool, as_json: bool, config: Config
 ) -> int:
     """Put hooks and the MCP server into the settings of the agents that are here, or of those named.
 
@@ -46,13 +47,16 @@ def install(
     \b
     afterword agents install --dry-run
     afterword agents install claude codex
+    afterword agents install claude --lessons
     """
     wanted = {kind for kind, without in (("hook", no_hooks), ("mcp", no_mcp)) if not without}
     wiring, chosen = _chosen(config, names)
     found = [
         entry
         for agent in chosen
-        for entry in wiring.install(agent, [p for p in agent.pieces if p.kind in wanted], dry=dry_run)
+        for entry in wiring.install(
+            agent, [p for p in (*agent.pieces, *(agent.lessons if lessons else ())) if p.kind in wanted], dry=dry_run
+        )
     ]
     code = _tell("install", chosen, found, as_json=as_json)
     if not as_json:

@@ -21,11 +21,11 @@ from afterword.domain.errors import UsageError
 @json_option
 @config_option
 def retract(*, what: str, reason: str, replacement: str | None, yes: bool, as_json: bool, config: Config) -> None:
-    """Retract an article, or every article that says something.
+    """Retract an article or a fact, or every one that says something.
 
-    WHAT is an article's path in the vault, title or id (a-…), or a claim in your words. The note stays where it
-    is, with a callout that says when and why; search, catalogue and what agents are told leave it out, and no
-    compile tells it again. `afterword undo` takes it back within 30 days.
+    WHAT is an article's path in the vault, title or id (a-…), a fact's id (f-…), a lesson's (l-…), or a claim in your
+    words. A note stays where it is, with a callout that says when and why; search, catalogue, topics and what agents
+    are told leave it out, and nothing tells it again. `afterword undo` takes it back within 30 days.
 
     \b
     afterword retract knowledge/concepts/nas-is-synology.md --reason "it is a fnos box" --yes
@@ -44,7 +44,9 @@ def retract(*, what: str, reason: str, replacement: str | None, yes: bool, as_js
         "articles": [
             {"uid": place.uid, "title": place.title, "path": place.path, "points": list(place.points)}
             for place in found
+            if place.kind == "article"
         ],
+        "facts": [{"id": place.uid, "text": place.title} for place in found if place.kind != "article"],
     }
     if yes:
         asked = retracting.Retract(tuple(place.uid for place in found), reason, replacement)
@@ -59,7 +61,7 @@ def retract(*, what: str, reason: str, replacement: str | None, yes: bool, as_js
         return
     for place in found:
         say(f"{place.uid}  {place.path or place.title}")
-        for point in place.points[:5]:
+        for point in place.points[:5] if place.kind == "article" else ():
             say(f"  - {point}")
     say("Retracted. `afterword undo` takes it back." if yes else "\nNothing was changed. Say --yes to retract it.")
 

@@ -23,6 +23,7 @@ from afterword.domain.clock import clock_from
 from afterword.domain.errors import NothingFound
 from afterword.domain.items import Kind
 from afterword.index.narrowing import Filters
+from afterword.serve import mcp_memory
 from afterword.store.ledger import views
 
 LIMIT_MAX: Final = 20
@@ -343,6 +344,24 @@ TOOLS: Final[dict[str, OfTool]] = {
             "error",
         ),
         _again,
+    ),
+    "remember": OfTool(
+        Tool(
+            name="remember",
+            title="Remember a lesson",
+            description="Keeps one thing that was learned for later sessions, of all agents: a cause that was found, a"
+            " way that works, a dead end, a fact about this machine. Not what was done, and nothing secret.",
+            input_schema={
+                "type": "object",
+                "properties": mcp_memory.PROPERTIES,
+                "required": ["text"],
+                "additionalProperties": False,
+            },
+            annotations=ToolAnnotations(
+                read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False
+            ),
+        ),
+        mcp_memory.remember,
     ),
 }
 """Tool → what clients see of it, and who answers."""

@@ -361,6 +361,8 @@ class Rows:
             if any(self._gone(item) for item in body.of.get("item", ())):
                 return True
             return kind is RecordKind.SEGMENT and self._read_off_old(key.partition("/")[0], body.value)
+        if kind is RecordKind.LESSON and self._forgotten.lesson(key.partition("/")[0]):
+            return True
         if kind in (RecordKind.ARTICLE, RecordKind.BUILD, RecordKind.LESSON, RecordKind.FACT):
             return any(not self._stands(*place) for place in _places(body.value))
         return False

@@ -257,6 +257,30 @@ def _twelfth(db: sqlite3.Connection) -> None:
     _run(db, _V12)
 
 
+_V13 = """
+-- Entries of the journal, topics and agents' files, in this machine's vault. key: the uid of an entry or topic, or
+-- agent/<name>. made, plan and lines are keyed hashes of bytes and lines of ours (see lesson_files); looks counts scans
+-- in which the file was missing.
+CREATE TABLE lesson_file (
+  key TEXT PRIMARY KEY,
+  path TEXT NOT NULL,
+  size INTEGER NOT NULL DEFAULT -1,
+  mtime_ns INTEGER NOT NULL DEFAULT 0,
+  inode INTEGER NOT NULL DEFAULT 0,
+  made TEXT NOT NULL DEFAULT '',
+  plan TEXT NOT NULL DEFAULT '',
+  fields TEXT NOT NULL DEFAULT '{}',
+  lines TEXT NOT NULL DEFAULT '',
+  looks INTEGER NOT NULL DEFAULT 0,
+  state TEXT NOT NULL DEFAULT ''
+) WITHOUT ROWID;
+"""
+
+
+def _thirteenth(db: sqlite3.Connection) -> None:
+    _run(db, _V13)
+
+
 _SYNC = """
 -- The revision of a machine's name.
 ALTER TABLE origin ADD COLUMN rev INTEGER NOT NULL DEFAULT 1;
@@ -298,7 +322,8 @@ def _sync(db: sqlite3.Connection) -> None:
 
 
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
-    _first, _second, _third, _fourth, _fifth, _sixth, _seventh, _eighth, _ninth, _tenth, _eleventh, _twelfth, _sync
+    _first, _second, _third, _fourth, _fifth, _sixth, _seventh, _eighth, _ninth, _tenth, _eleventh, _twelfth,
+    _thirteenth, _sync,
 )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from afterword.domain.errors import DataError
-from afterword.domain.ids import ItemId, SessionId, session_id
+from afterword.domain.ids import ItemId, LessonUid, SessionId, session_id
 from afterword.domain.items import Kind
 from afterword.domain.registers import Rank
 from afterword.redact.text import Redacted, stored
@@ -33,10 +33,10 @@ COUNT: Final = "tombstones"
 
 
 class Tombstone(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One of them. `key` is a session's id, an item's id or the hash of a text, as hex; `fields` are the facts of a
-    session that are not taken in again."""
+    """One of them. `key` is a session's id, an item's id or the hash of a text, as hex, or a lesson's uid; `fields` are
+    the facts of a session that are not taken in again."""
 
-    kind: Literal["session", "item", "text", "facts"]
+    kind: Literal["session", "item", "text", "facts", "lesson"]
     key: str
     fields: tuple[Field, ...] = ()
 
@@ -141,6 +141,11 @@ def session_forgotten(ledger: Ledger, its_id: SessionId) -> bool:
     return count(ledger) > 0 and _has(ledger, f"session:{its_id}")
 
 
+def lesson_forgotten(ledger: Ledger, uid: LessonUid) -> bool:
+    """Whether an entry of the journal was forgotten."""
+    return count(ledger) > 0 and _has(ledger, f"lesson:{uid}")
+
+
 def hidden_in(ledger: Ledger, session: int) -> set[int]:
     """The items that are not shown in a session because they, or it, were forgotten."""
     if not count(ledger):
@@ -213,6 +218,9 @@ class Known:
 
     def item(self, its_id: ItemId) -> bool:
         return _has(self._ledger, f"item:{its_id.hex()}")
+
+    def lesson(self, uid: str) -> bool:
+        return _has(self._ledger, f"lesson:{uid}")
 
     def text(self, kind: Kind, text: Redacted) -> bool:
         found = text_hash(kind, text)
