@@ -52,6 +52,7 @@ WITHOUT_TEXT = {
     "config": "the vault's path",
     "demo-home": "a made-up history that came with the program",
     "question-spend": "days and counts of tokens",
+    "use-note": "ids and days",
     "merge-vectors": "hashes and vectors",
     "database-copy": "a nameless copy of an agent's own file; none may be left when the process is dead",
     "lock": "a process number and a command's name",

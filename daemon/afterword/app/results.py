@@ -68,7 +68,18 @@ def ask(config: Config, ledger: Ledger, wanted: Question, searcher: Searcher) ->
         agent=wanted.agent,
         here=wanted.here,
     )
-    return searcher.search(ledger, wanted.query, filters, limit=wanted.limit, mode=wanted.mode, page=wanted.page)
+    answer = searcher.search(ledger, wanted.query, filters, limit=wanted.limit, mode=wanted.mode, page=wanted.page)
+    if any(found.uid for found in answer.results):
+        _note(config, answer, (wanted.page - 1) * wanted.limit, zones.day(searcher.now_us))
+    return answer
+
+
+def _note(config: Config, answer: Results, first: int, day: str) -> None:
+    """Note which articles were among the first."""
+    from afterword.app.using import ranks  # noqa: PLC0415  # exact search finds no articles
+    from afterword.store import use_log  # noqa: PLC0415
+
+    use_log.note(config.places.state, "returned", ranks([found.uid for found in answer.results], first), day)
 
 
 def time_of(name: str, given: str | None, zones: Zones, now_us: int) -> int | None:

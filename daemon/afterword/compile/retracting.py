@@ -119,15 +119,28 @@ def closed(
     return found
 
 
+def _leading(row: Iterable[Current]) -> dict[ArticleUid, tuple[str, ...]]:
+    """Uid → the articles that lead to it, or led to it when it was retracted."""
+    found: dict[ArticleUid, set[str]] = {}
+    for each in row:
+        if each.live:
+            for related in each.article.related:
+                found.setdefault(related.uid, set()).add(each.uid)
+    return {uid: tuple(sorted(others)) for uid, others in found.items()}
+
+
 def settle(ledger: Ledger, redactor: Redactor, meaning: Meaning | None, *, dry: bool = False) -> Closed:
     """What is closed now. What is noted nowhere yet is noted, unless `dry`; what was opened again is let go."""
     row = articles.current(ledger)
     found = closed(row, meaning)
+    leading = _leading(row)
     owed = []
     for each in row:
         claims, spared = found.get(each.uid, ((), ()))
-        if (each.edits.claims, each.edits.spared) != (claims, spared):
-            owed.append((each.uid, msgspec.structs.replace(each.edits, claims=claims, spared=spared)))
+        linked = (each.edits.linked or leading.get(each.uid, ())) if each.article.status == "retracted" else ()
+        now = msgspec.structs.replace(each.edits, claims=claims, spared=spared, linked=linked)
+        if now != each.edits:
+            owed.append((each.uid, now))
     if owed and not dry:
         with ledger.transaction():
             for uid, edits in owed:

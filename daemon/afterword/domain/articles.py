@@ -1,5 +1,6 @@
 """Knowledge articles: what an engine proposes, what the ledger holds, how a person's edits lie over it."""
 
+import math
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
@@ -125,6 +126,8 @@ class Known(msgspec.Struct, frozen=True):
     title: str
     slug: str
     points: tuple[str, ...]
+    unused: bool = False
+    """Nobody came upon it, opened or cited it so far."""
 
 
 class Telling(msgspec.Struct, frozen=True):
@@ -187,14 +190,42 @@ class Edits(msgspec.Struct, frozen=True, omit_defaults=True):
     """What the article said when a person retracted or deleted it: none of this comes back."""
     spared: tuple[str, ...] = ()
     """Uids of proposals that had told something like it by then, in this article or in others: those stay."""
+    linked: tuple[str, ...] = ()
+    """Uids of the articles that led to it when it was retracted: those say that it was."""
+
+
+class Use(msgspec.Struct, frozen=True, array_like=True):
+    """How often an article was among the first five results, opened, and cited; `last` is the day of the last time."""
+
+    returned: int = 0
+    opened: int = 0
+    cited: int = 0
+    last: str = ""
+
+    def __add__(self, other: "Use") -> "Use":
+        return Use(
+            self.returned + other.returned,
+            self.opened + other.opened,
+            self.cited + other.cited,
+            max(self.last, other.last),
+        )
+
+    @property
+    def weight(self) -> float:
+        """What opened and cited come to, from 0 to 1: the first few times count most, and no number of them more
+        than 1."""
+        return 1.0 - math.exp2(-(self.opened + self.cited) / 4)
 
 
 class Current(msgspec.Struct, frozen=True):
-    """An article as it stands: the engine's text with the person's edits laid over it."""
+    """An article as it stands: the engine's text with the person's edits laid over it. `stale` is why it may be out of
+    date, where that was found and nobody said otherwise."""
 
     uid: ArticleUid
     article: Article
     edits: Edits = Edits()
+    use: Use = Use()
+    stale: str = ""
 
     @property
     def live(self) -> bool:

@@ -164,6 +164,8 @@ class Compile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A day whose digests have fewer words is skipped."""
     engine: Annotated[str, msgspec.Meta(pattern="^(auto|gemini|extractive)$")] = "auto"
     """Who writes up from now on: gemini, extractive (no key, no network), or auto: gemini where there is a key."""
+    stale_after: str = "180d"
+    """An article that nobody came upon, opened or cited for so long is marked as stale, and ranks lower; or "off"."""
     keep_builds: Annotated[int, msgspec.Meta(ge=0)] = 30
     """For how many days what a model was asked and what it answered is kept, redacted."""
 

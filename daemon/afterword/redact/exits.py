@@ -84,6 +84,7 @@ EXITS: Final[tuple[Exit, ...]] = (
     Exit("database-copy", "unlinked", ("afterword.capture.database",), "a database whose log has no index, to be read"),
     Exit("backup-look", "unlinked", ("afterword.store.backups_holding",), "a backup unpacked into a private folder"),
     Exit("person-line", "numbers", ("afterword.app.traces",), "a word of ours in the place of what a person struck"),
+    Exit("use-note", "numbers", ("afterword.store.use_log",), "ids of articles that were made use of, and the day"),
     Exit("tombstones", "numbers", ("afterword.store.forgotten_file",), "ids and hashes of what was forgotten"),
     # Bytes of the ledger as they are, and of the file they come from: every text in them was redacted before.
     Exit("backup", "redacted", ("afterword.store.backup_file",), "a copy of the ledger, packed"),

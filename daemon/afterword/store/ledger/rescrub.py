@@ -32,7 +32,7 @@ _STEP_ROWS: Final = 500
 Progress: TypeAlias = Callable[[int, int], None]
 
 PLAIN: Final[dict[int, Collection[str]]] = {
-    RecordKind.SETTING: ("",),
+    RecordKind.SETTING: ("", "why", "day", "updated", "confirmed"),
     RecordKind.SEGMENT: segments.PLAIN,
     RecordKind.DIGEST: segments.PLAIN,
     RecordKind.SECTION: segments.PLAIN,
