@@ -44,6 +44,12 @@ class Config(msgspec.Struct, frozen=True):
         """What daily notes are called in the vault."""
         return DayNames(self.settings.vault.daily, self.settings.vault.daily_format)
 
+    @property
+    def lessons(self) -> str:
+        """The folder of the lessons in the vault: beside the articles', unless it is set."""
+        above, slash, _ = self.settings.vault.knowledge.rpartition("/")
+        return self.settings.vault.lessons or f"{above}{slash}lessons"
+
 
 def places(env: Mapping[str, str], config_file: Path | None) -> Places:
     """The platform's folders, XDG variables honoured."""
@@ -130,6 +136,7 @@ def _check(settings: Settings, places_of: Mapping[str, str]) -> None:
         if said := problem_of(settings.chroma.url):
             raise UsageError(f"{named('chroma.url')} {said}", "write it like https://chroma.example:8000")
     period_us(settings.compile.every, named("compile.every"))
+    period_us(settings.lessons.every, named("lessons.every"))
     day_starts_at_min(settings, places_of.get("vault.day_starts_at", ""))
 
 

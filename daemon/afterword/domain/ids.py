@@ -20,6 +20,10 @@ SegmentKey = NewType("SegmentKey", str)
 """`s-` and 12 hex digits."""
 ArticleUid = NewType("ArticleUid", str)
 """`a-` and 12 hex digits."""
+LessonUid = NewType("LessonUid", str)
+"""`l-` and 12 hex digits."""
+FactId = NewType("FactId", str)
+"""`f-` and 12 hex digits."""
 OriginId = NewType("OriginId", str)
 """32 hex digits, random, one per machine and ledger."""
 
@@ -66,3 +70,25 @@ def connection_uid(one: ArticleUid, other: ArticleUid) -> ArticleUid:
     first, second = sorted((one, other))
     digest = hashlib.blake2b(f"{first} {second}".encode(), digest_size=6, person=b"afterword-connec").hexdigest()
     return ArticleUid(f"a-{digest}")
+
+
+def digest_lesson_uid(section: SegmentKey, quote: str) -> LessonUid:
+    """The uid of the lesson that a digest drew from this quote: the same on every machine that has the section."""
+    digest = hashlib.blake2b(f"{section} {quote}".encode(), digest_size=6, person=b"afterword-lesson").hexdigest()
+    return LessonUid(f"l-{digest}")
+
+
+def dropped_lesson_uid(name: str) -> LessonUid:
+    """The uid of the lesson in a file that a person dropped into the journal without one: made from the file's name."""
+    data = name.encode("utf-8", "surrogatepass")
+    return LessonUid(f"l-{hashlib.blake2b(data, digest_size=6, person=b'afterword-dropp').hexdigest()}")
+
+
+def fact_id(first: LessonUid) -> FactId:
+    """The id of the fact that this lesson was the first to state."""
+    return FactId(f"f-{first.removeprefix('l-')}")
+
+
+def topic_uid(slug: str) -> str:
+    """The uid of a topic's note: `t-` and 12 hex digits."""
+    return f"t-{hashlib.blake2b(slug.encode(), digest_size=6, person=b'afterword-topic').hexdigest()}"

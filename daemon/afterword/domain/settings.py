@@ -64,6 +64,8 @@ class Vault(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a daily note is called, as in Obsidian's settings; may have folders: YYYY/MM/YYYY-MM-DD."""
     knowledge: str = "knowledge"
     """The folder of the articles in it."""
+    lessons: str = ""
+    """The folder of the lessons in it; beside the articles' when empty."""
     day_starts_at: str = "00:00"
     """When a day begins, HH:MM: work after midnight may still belong to the evening before."""
 
@@ -170,6 +172,16 @@ class Compile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """For how many days what a model was asked and what it answered is kept, redacted."""
 
 
+class Lessons(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """[lessons]"""
+
+    auto: Annotated[str, msgspec.Meta(pattern="^(yes|review|no)$")] = "yes"
+    """Whether what a session's write-up calls a lesson goes into the journal by itself: yes, review (it waits for your
+    word there), or no."""
+    every: str = "10m"
+    """How often the running daemon distils the journal, where something is new in it: 10m, 1h. "off": by hand."""
+
+
 class Gemini(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """[gemini]"""
 
@@ -218,6 +230,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     capture: Capture = Capture()
     segment: Segment = Segment()
     compile: Compile = Compile()
+    lessons: Lessons = Lessons()
     redact: Redact = Redact()
     index: Index = Index()
     chroma: Chroma = Chroma()

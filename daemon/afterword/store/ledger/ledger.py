@@ -41,6 +41,10 @@ class RecordKind(IntEnum):
     """An article by its uid, and a person's edits of it by `uid/edits`."""
     TOMBSTONE = 11
     """What was forgotten and is not taken in again; by `kind:key` (see `tombstones`)."""
+    LESSON = 12
+    """An entry of the journal by its uid, and what a person said of it since by `uid/edits`."""
+    FACT = 13
+    """What entries of the journal come to, by its id, and a person's edits of it by `id/edits`."""
 
 
 def _keyed(key: bytes) -> tuple["hashlib._Hash", "hashlib._Hash"]:

@@ -20,7 +20,7 @@ from afterword.domain.slugs import slug
 from afterword.redact.redactor import Redactor
 from afterword.redact.text import Redacted, stored
 from afterword.store import faults
-from afterword.store.ledger import articles, drift, masked, model_calls, segments, sessions
+from afterword.store.ledger import articles, drift, lessons, masked, model_calls, segments, sessions
 from afterword.store.ledger.ledger import Ledger, RecordKind, pack, unpack
 
 VERSION: Final = "rules_version"
@@ -39,6 +39,8 @@ PLAIN: Final[dict[int, Collection[str]]] = {
     RecordKind.BUILD: articles.PLAIN,
     RecordKind.ARTICLE: articles.PLAIN,
     RecordKind.TOMBSTONE: ("fields",),
+    RecordKind.LESSON: lessons.PLAIN,
+    RecordKind.FACT: lessons.PLAIN,
 }
 """What is ours in the value of a register, by kind: see `Redactor.document`."""
 
@@ -251,6 +253,8 @@ class Rescrub:
                 self._ledger.number(RecordKind(kind), row, rev + 1)
                 if kind in (RecordKind.ARTICLE, RecordKind.BUILD):
                     self._ledger.set_meta(articles.OWED, 1)
+                if kind in (RecordKind.LESSON, RecordKind.FACT):
+                    self._ledger.set_meta(lessons.OWED, 1)
                 self.at.changed += 1
         return rows[-1][0] if rows else None
 
