@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from afterword.app import aging as aging_
-from afterword.app import using
+from afterword.app import retract_spread, using
 from afterword.app.config import Config
 from afterword.app.engines import Engines
 from afterword.capture.section_watch import SectionWatch
@@ -194,6 +194,7 @@ class Compiling:
         titles |= {uid: article.title for uid, article in done.changed.items() if uid not in titles}
         if dry:
             return Compiled(done.days, 0, seen, titles, self._diff(done.changed))
+        retract_spread.spread(self._ledger, self._redactor)
         using.settle(self._ledger, self._redactor, self._state, self._vault, self._zones)
         if aging and not stop():
             aging_.mark(
@@ -289,7 +290,10 @@ class Compiling:
         """Take in what people did to the articles, and bring the files up to date if that or the ledger asks for it."""
         seen = self.look()
         news = seen.edited or seen.moved or seen.deleted or seen.restored
-        return self.render(patient=True) if news or self.owed() else 0
+        if not (news or self.owed()):
+            return 0
+        retract_spread.spread(self._ledger, self._redactor)
+        return self.render(patient=True)
 
     def _remember(self, what: str) -> None:
         with self._ledger.transaction():

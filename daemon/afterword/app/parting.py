@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from afterword.app.retract import named, settled
+from afterword.app.retract import settled
+from afterword.app.retract_places import named
 from afterword.compile.rulings import marks, ruling
 from afterword.domain.articles import Proposal
 from afterword.domain.errors import NothingFound, UsageError, UserError

@@ -1,44 +1,35 @@
-"""Retracting what proved wrong, and taking that back: the status of articles, as a person's edit of them.
+"""Retracting what proved wrong, and taking that back: the status of articles and facts, as a person's edit of them.
 
-The same register as `status: retracted` typed in Obsidian, so all that follows from that follows from this: a callout
-with day and reason, nothing of it in search, catalogue and ready contexts, and no compile that tells it again.
+The same registers as `status: retracted` typed in Obsidian, so all that follows from that follows from this: a callout
+with day and reason, a note on the pages that led to it, nothing of it in search, catalogue, topics, agents' files and
+ready contexts, and no compile and no distilling that tells it again.
 """
 
 import datetime as dt
+import hashlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from afterword.app import passes
-from afterword.compile.joining import says
-from afterword.domain.articles import Claim, Current, name_key
+from afterword.app import passes, retract_spread, sharing
+from afterword.app.retract_places import Found, Place, find, named
+from afterword.domain.articles import Current
 from afterword.domain.errors import NothingFound, UsageError, UserError
-from afterword.domain.ids import ArticleUid, SegmentKey
-from afterword.store.ledger import article_files, articles
+from afterword.domain.ids import ArticleUid, FactId
+from afterword.store.ledger import article_files, articles, lessons, retractions
 from afterword.store.ledger.ledger import Ledger
+from afterword.store.ledger.retractions import Retraction
 
 if TYPE_CHECKING:
     from afterword.app.passes import Tell
     from afterword.app.program import Program
 
 UNDO_DAYS: Final = 30
-_UID_LEAST: Final = 4
-
-
-class Place(msgspec.Struct, frozen=True):
-    """An article, and those of its points that say what was asked for; all of them where it was named itself."""
-
-    uid: ArticleUid
-    title: str
-    path: str
-    points: tuple[str, ...]
-    retracted_on: str = ""
-    reason: str = ""
 
 
 class Retract(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the job is told."""
+    """What the job is told: articles and facts by their ids."""
 
     uids: tuple[str, ...]
     reason: str
@@ -46,133 +37,188 @@ class Retract(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Undo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the job is told."""
+    """What the job is told: the id of a retraction, an article or a fact."""
 
     uid: str
 
 
-def places(ledger: Ledger, what: str) -> list[Place]:
-    """Where `what` stands: the live article of this uid, path, slug or title, else every live one with a point that
-    says it.
+class Retracted(msgspec.Struct, frozen=True):
+    """What can be taken back: the id of the retraction it belongs to, and what it is."""
+
+    id: str
+    place: Place
+    kind: str
+
+
+def token(found: Found, reason: str) -> str:
+    """A word that confirms exactly these places and this reason: whoever has it saw them."""
+    said = msgspec.json.encode((sorted(found.members), reason))
+    return hashlib.blake2b(said, digest_size=6, person=b"afterword-confir").hexdigest()
+
+
+def places(ledger: Ledger, what: str) -> Found:
+    """Where `what` stands.
 
     Raises:
-        NothingFound: nothing does.
+        NothingFound: nowhere.
     """
-    row = [each for each in articles.current(ledger) if each.live]
-    paths = {uid: file.path for uid, file in article_files.every(ledger).items()}
-    by_name = [each for each in row if named(each, paths.get(each.uid, ""), what)]
-    if by_name:
-        return [_place(each, paths, tuple(claim.text for claim in each.article.points)) for each in by_name]
-    claim = Claim(what, SegmentKey(""), what)
-    found = []
-    for each in row:
-        points = tuple(point.text for point in each.article.points if not point.until and _says(claim, point))
-        if points:
-            found.append(_place(each, paths, points))
-    if not found:
-        raise NothingFound(f"no article says {what!r}", "`afterword search` shows what they say")
-    return found
+    return find(ledger, what)
 
 
-def named(each: Current, path: str, what: str) -> bool:
-    """Whether an article answers to this: its uid or the beginning of it, its path, slug, title or an alias."""
-    asked = what.removeprefix("./")
-    return (
-        each.uid == asked
-        or (asked.startswith("a-") and len(asked) >= _UID_LEAST and each.uid.startswith(asked))
-        or bool(path and path in (asked, f"{asked}.md"))
-        or asked == each.article.slug
-        or name_key(asked) in map(name_key, each.article.names)
-    )
-
-
-def _says(claim: Claim, point: Claim) -> bool:
-    return name_key(claim.text) in name_key(point.text) or says(claim, point)
-
-
-def _place(each: Current, paths: dict[ArticleUid, str], points: tuple[str, ...]) -> Place:
-    article = each.article
-    return Place(each.uid, article.title, paths.get(each.uid, ""), points, article.retracted_on, article.retract_reason)
-
-
-def retracted(ledger: Ledger, today: str) -> list[Place]:
-    """What can be taken back: articles a person retracted within the last 30 days, the newest first."""
+def retracted(ledger: Ledger, today: str) -> list[Retracted]:
+    """What can be taken back: what a person retracted within the last 30 days, the newest first."""
     since = (dt.date.fromisoformat(today) - dt.timedelta(days=UNDO_DAYS)).isoformat()
-    paths = {uid: file.path for uid, file in article_files.every(ledger).items()}
+    of = {member: one.id for one in retractions.every(ledger) for member in (*one.articles, *one.facts)}
     found = [
-        _place(each, paths, ())
-        for each in articles.current(ledger)
-        if each.edits.status == "retracted" and (each.edits.retracted_on or "") >= since
+        Retracted(of.get(each.uid, ""), place, "article")
+        for each, place in _retracted_articles(ledger)
+        if place.retracted_on >= since
     ]
-    return sorted(found, key=lambda place: (place.retracted_on, place.uid), reverse=True)
+    for fact in lessons.facts(ledger):
+        edits = fact.edits
+        if edits.status == "retracted" and edits.retracted_on >= since:
+            text = fact.fact.text
+            place = Place(ArticleUid(fact.id), text, "", (text,), edits.retracted_on, edits.retract_reason)
+            found.append(Retracted(of.get(fact.id, ""), place, "lesson"))
+    return sorted(found, key=lambda one: (one.place.retracted_on, one.kind, one.place.uid), reverse=True)
 
 
-def one_to_undo(ledger: Ledger, today: str, what: str) -> Place:
-    """The retraction that is meant: by the article's uid or the beginning of it, its path or title.
+def _retracted_articles(ledger: Ledger) -> list[tuple[Current, Place]]:
+    paths = {uid: file.path for uid, file in article_files.every(ledger).items()}
+    return [
+        (
+            each,
+            Place(
+                each.uid, each.article.title, paths.get(each.uid, ""), (), each.article.retracted_on,
+                each.article.retract_reason,
+            ),
+        )
+        for each in articles.current(ledger)
+        if each.edits.status == "retracted"
+    ]  # fmt: skip
+
+
+def to_undo(ledger: Ledger, today: str, what: str) -> list[Retracted]:
+    """What is meant to be taken back: all of a retraction by its id (r-…), or one article or fact, by its uid or the
+    beginning of it, its path or title.
 
     Raises:
         NothingFound: there is none.
         UsageError: several answer to it.
         UserError: it is too long ago.
     """
-    can = {place.uid for place in retracted(ledger, today)}
-    paths = {uid: file.path for uid, file in article_files.every(ledger).items()}
-    row = [each for each in articles.current(ledger) if each.edits.status == "retracted"]
-    found = [each for each in row if named(each, paths.get(each.uid, ""), what)]
-    if not found:
+    can = retracted(ledger, today)
+    if what.startswith("r-") and (row := [one for one in can if one.id.startswith(what)]):
+        return row
+    found = [one for one in can if one.kind == "lesson" and one.place.uid == what]
+    if found:
+        return found
+    meant = [(each, place) for each, place in _retracted_articles(ledger) if named(each, place.path, what)]
+    if not meant:
         raise NothingFound(
             f"nothing that was retracted answers to {what!r}", "`afterword undo` lists what can be undone"
         )
-    if len(found) > 1:
-        raise UsageError(f"{len(found)} articles answer to {what!r}", "give more of the id")
-    if found[0].uid not in can:
+    if len(meant) > 1:
+        raise UsageError(f"{len(meant)} articles answer to {what!r}", "give more of the id")
+    found = [one for one in can if one.place.uid == meant[0][0].uid]
+    if not found:
         raise UserError(
             f"that was retracted more than {UNDO_DAYS} days ago", "set `status: active` in its note in Obsidian"
         )
-    return _place(found[0], paths, ())
+    return found
 
 
 def retract(program: "Program", given: Retract, tell: "Tell", stop: Callable[[], bool]) -> dict[str, Any]:
-    """Mark articles as retracted, and have nothing tell them any more; the numbers of `retract --json`."""
+    """Mark articles and facts as retracted, and have nothing tell them any more; the numbers of `retract --json`."""
     program.compiling.look()
     today = program.zones.day(program.clock())
-    done = []
-    with program.ledger.transaction(durable=True):
-        standing = {each.uid for each in articles.current(program.ledger) if each.live}
+    ledger = program.ledger
+    instead = _replacement(ledger, given.replacement)
+    done: list[ArticleUid] = []
+    gone: list[FactId] = []
+    with ledger.transaction(durable=True):
+        standing = {each.uid: each for each in articles.current(ledger) if each.live}
+        facts = {each.id: each for each in lessons.facts(ledger) if each.live}
         for uid in map(ArticleUid, given.uids):
-            if uid not in standing:
-                continue
-            edits = msgspec.structs.replace(
-                articles.edits_of(program.ledger, uid),
-                status="retracted",
-                retract_reason=given.reason,
-                retracted_on=today,
-                replaced_by=given.replacement,
-            )
-            articles.put_edits(program.ledger, program.redactor, uid, edits)
-            done.append(uid)
-        program.ledger.set_meta(articles.OWED, 1)
-    return {"retracted": done, "files": settled(program, tell, stop)}
+            if uid in standing:
+                edits = msgspec.structs.replace(
+                    articles.edits_of(ledger, uid),
+                    status="retracted",
+                    retract_reason=given.reason,
+                    retracted_on=today,
+                    replaced_by=instead,
+                )
+                articles.put_edits(ledger, program.redactor, uid, edits)
+                done.append(uid)
+        for its_id in map(FactId, given.uids):
+            if its_id in facts:
+                retract_spread.put_fact(ledger, program.redactor, its_id, today, given.reason, instead or "")
+                gone.append(its_id)
+        its_id_of_all = retractions.id_of(today, (*done, *gone))
+        if done or gone:
+            made = Retraction(its_id_of_all, today, tuple(done), tuple(gone))
+            retractions.put(ledger, program.redactor, made)
+            ledger.set_meta(articles.OWED, 1)
+    sections = [key for uid in done for key in standing[uid].article.sections]
+    files = settled(program, tell, stop)
+    written, left = sharing.renew(program.config, ledger, program.redactor, sections)
+    return {
+        "id": its_id_of_all if done or gone else None,
+        "retracted": done,
+        "lessons_retracted": gone,
+        "shares_written": written,
+        "shares_left": left,
+        "files": files,
+    }
+
+
+def _replacement(ledger: Ledger, said: str | None) -> str | None:
+    """What holds in the place of something: the uid of the article that is named, or the words as they are."""
+    if not said:
+        return said
+    bare = said.strip().removeprefix("[[").removesuffix("]]").partition("|")[0]
+    paths = {uid: file.path for uid, file in article_files.every(ledger).items()}
+    found = [e.uid for e in articles.current(ledger) if e.live and named(e, paths.get(e.uid, ""), bare)]
+    return found[0] if len(found) == 1 else said
 
 
 def undo(program: "Program", given: Undo, tell: "Tell", stop: Callable[[], bool]) -> dict[str, Any]:
     """Take a retraction back; the numbers of `undo --json`."""
     program.compiling.look()
+    ledger = program.ledger
     today = program.zones.day(program.clock())
-    place = one_to_undo(program.ledger, today, given.uid)
-    with program.ledger.transaction(durable=True):
-        edits = msgspec.structs.replace(
-            articles.edits_of(program.ledger, place.uid),
-            status=None,
-            retract_reason=None,
-            retracted_on=None,
-            replaced_by=None,
-            claims=(),
-            spared=(),
-        )
-        articles.put_edits(program.ledger, program.redactor, place.uid, edits)
-        program.ledger.set_meta(articles.OWED, 1)
-    return {"undone": place.uid, "files": settled(program, tell, stop)}
+    found = to_undo(ledger, today, given.uid)
+    uids = [one.place.uid for one in found if one.kind == "article"]
+    with ledger.transaction(durable=True):
+        for uid in uids:
+            edits = msgspec.structs.replace(
+                articles.edits_of(ledger, uid),
+                status=None,
+                retract_reason=None,
+                retracted_on=None,
+                replaced_by=None,
+                claims=(),
+                spared=(),
+                linked=(),
+            )
+            articles.put_edits(ledger, program.redactor, uid, edits)
+        for one in found:
+            if one.kind == "lesson":
+                # Where the article stays retracted, only a person's word keeps the fact from following it again.
+                retract_spread.open_fact(ledger, program.redactor, FactId(one.place.uid), said=not uids)
+        retract_spread.let_go(ledger, program.redactor)
+        ledger.set_meta(articles.OWED, 1)
+    files = settled(program, tell, stop)
+    stored = articles.stored(ledger)
+    sections = [key for uid in uids if uid in stored for key in stored[uid].sections]
+    written, left = sharing.renew(program.config, ledger, program.redactor, sections)
+    return {
+        "undone": found[0].place.uid if len(found) == 1 else given.uid,
+        "all": [one.place.uid for one in found],
+        "shares_written": written,
+        "shares_left": left,
+        "files": files,
+    }
 
 
 def settled(program: "Program", tell: "Tell", stop: Callable[[], bool]) -> int:

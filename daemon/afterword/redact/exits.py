@@ -89,7 +89,12 @@ EXITS: Final[tuple[Exit, ...]] = (
     # Bytes of the ledger as they are, and of the file they come from: every text in them was redacted before.
     Exit("backup", "redacted", ("afterword.store.backup_file",), "a copy of the ledger, packed"),
     Exit("restore", "redacted", ("afterword.app.backing",), "a backup of the ledger, put in its place"),
-    Exit("share", "redacted", ("afterword.app.share",), "a session for somebody else, as a page or Markdown"),
+    Exit(
+        "share",
+        "redacted",
+        ("afterword.app.share", "afterword.app.sharing"),
+        "a session for somebody else, as a page or Markdown",
+    ),
     Exit("report", "redacted", ("afterword.app.report",), "titles, projects and reasons in the report's page"),
     Exit("private-file", "numbers", ("afterword.store.privacy",), "an empty file, for a database to be made in"),
     Exit("lock", "numbers", ("afterword.store.lock",), "the owner's process number and command"),

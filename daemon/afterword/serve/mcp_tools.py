@@ -242,6 +242,8 @@ def _short(row: dict[str, Any]) -> dict[str, Any]:
         "when": row["time"],
         "why": row["why"],
         **({"abandoned": True} if row.get("abandoned") else {}),
+        **({"may_be_out_of_date": True} if row.get("stale") else {}),
+        **({"retracted": row["retracted"]} if row.get("retracted") else {}),
     }
 
 

@@ -80,6 +80,7 @@ def _facts(ledger: Ledger, redactor: Redactor, said: Collection[str]) -> None:
     planned = forgetting.planned(ledger, "facts")
     for row in forgetting.rows(ledger, "session"):
         what = planned.get(str(row), "")
+        ledger.db.execute("DELETE FROM share WHERE session IN (SELECT id FROM session WHERE row = ?)", (row,))
         facts = sessions.facts_of(ledger, row)
         folder = facts.cwd
         if what in ("session", "facts"):

@@ -73,6 +73,7 @@ COLUMNS: Final[dict[str, Holds]] = {
     **dict.fromkeys(("told.key", "told.prints", "placed.print", "went_on.key", "went_on.next"), "ours"),
     **dict.fromkeys(("left_out.session", "left_out_folder.folder", "backup.path", "backup.sha256"), "ours"),
     "backup.origin": "ours",
+    **dict.fromkeys(("share.path", "share.session", "share.form", "share.sha256"), "ours"),
     **dict.fromkeys(("model_call.key", "model_call.step", "model_call.subject", "model_call.model"), "ours"),
     **dict.fromkeys(("model_call.state", "model_call.why", "model_call.day"), "ours"),
 }

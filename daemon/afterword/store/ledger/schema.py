@@ -257,8 +257,20 @@ def _twelfth(db: sqlite3.Connection) -> None:
     _run(db, _V12)
 
 
+_V_SHARE = """
+-- Sessions that were shared: the file (redacted), html or md, and the hash of the bytes that were written.
+CREATE TABLE share (
+  path TEXT PRIMARY KEY, session TEXT NOT NULL, form TEXT NOT NULL, made_us INTEGER NOT NULL, sha256 TEXT NOT NULL
+) WITHOUT ROWID;
+"""
+
+
+def _shares(db: sqlite3.Connection) -> None:
+    _run(db, _V_SHARE)
+
+
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
-    _first, _second, _third, _fourth, _fifth, _sixth, _seventh, _eighth, _ninth, _tenth, _eleventh, _twelfth
+    _first, _second, _third, _fourth, _fifth, _sixth, _seventh, _eighth, _ninth, _tenth, _eleventh, _twelfth, _shares
 )  # fmt: skip
 
 
