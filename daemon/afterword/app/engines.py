@@ -11,6 +11,7 @@ from afterword.compile.extractive import Extractive
 from afterword.compile.gemini import articles as article_step
 from afterword.compile.gemini.answers import Answers
 from afterword.compile.gemini.engine import Gemini
+from afterword.compile.gemini.facts import DistilGemini
 from afterword.compile.gemini.transport import Transport, Way
 from afterword.domain.clock import DAY_US, Clock, Zones
 from afterword.domain.errors import UsageError, UserError
@@ -80,6 +81,25 @@ class Engines:
             UserError: there is no way to it.
         """
         return self._needed()[0]
+
+    def distiller(self, name: str | None) -> DistilGemini | None:
+        """Who makes facts of the journal's entries, where a model does; None for the extractive engine. `name` is what
+        a person named.
+
+        Raises:
+            UsageError: there is no engine of this name.
+            UserError: Gemini is wanted, and there is no way to it.
+        """
+        if name not in (None, "gemini", "extractive"):
+            raise UsageError(f"there is no engine {name!r}", "use gemini or extractive")
+        wanted = name or self.name
+        if wanted == "extractive":
+            return None
+        _, answers = self._needed()
+        settings = self._config.settings.gemini
+        if name is None and settings.beyond == "extractive" and not answers.room(size_bytes(settings.prompt_max) // 2):
+            return None
+        return DistilGemini(answers, settings.model)
 
     def chooser(self, name: str | None) -> Callable[[str, str], Engine] | None:
         """For a run in which a person named who writes; None where nobody did.

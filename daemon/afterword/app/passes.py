@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
-from afterword.app import excluded, forgetting, provenance
+from afterword.app import excluded, forgetting, lessons, provenance
 from afterword.compile.engine import Waiting
 from afterword.compile.gemini import articles
 from afterword.domain.errors import UsageError
@@ -95,6 +95,7 @@ def whole(
             aging=True, on_progress=lambda done, all_: tell("Compiling", "days", done, all_, ""), stop=stop
         )
         _unless_waiting(program, compiled, stop)
+        lessons.whole(program, tell, stop)
     program.ready.sync()
     if thorough:
         # In one whole pass the index is part of it; a daemon builds it while it watches.

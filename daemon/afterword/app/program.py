@@ -16,6 +16,7 @@ from afterword.app.config import Config, day_starts_at_min
 from afterword.app.ended import ended
 from afterword.app.engines import Engines
 from afterword.app.indexing import Indexing
+from afterword.app.lessons import Lessons
 from afterword.app.reading import redactor, where
 from afterword.app.ready import Ready
 from afterword.app.spending import RUNNING
@@ -119,6 +120,8 @@ class Program:
             config, ledger, self.redactor, self.engines, self.zones, self.clock, nearness=self.nearness
         )
 
+        self.lessons = Lessons(config, ledger, self.redactor, self.engines, self.zones, self.clock)
+
     def ingest(
         self,
         *,
@@ -211,6 +214,8 @@ class Program:
                 on_progress=lambda done, all_: on_progress("digest", done, all_),
                 stop=stop,
             )
+        if made:
+            self.lessons.glean()
         if self.notes is None:
             return made, 0
         # What a person changed comes first: a section that is written again says it their way.
@@ -244,7 +249,8 @@ class Program:
             return []
         today = self.vault / self.config.days.name(self.zones.day(self.clock()))
         knowledge = self.vault / self.config.settings.vault.knowledge
-        return [self.vault / self.config.days.folder, today.parent, *(knowledge / name for name in FOLDERS.values())]
+        articles = [knowledge / name for name in FOLDERS.values()]
+        return [self.vault / self.config.days.folder, today.parent, *articles, *self.lessons.folders()]
 
     def begin_in_background(self, wake: Callable[[], None]) -> None:
         """From now on nobody here waits for a model; `wake` is called by another thread when one answered."""
@@ -257,6 +263,7 @@ class Program:
         if not self.engines.take():
             return False
         self.flush.answered()
+        self.lessons.answered()
         return True
 
     def _calm(self) -> bool:

@@ -20,6 +20,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "show": ("afterword.cli.look:show", "One session whole."),
     "blame": ("afterword.cli.past:blame", "Which sessions touched a file, and what was decided there."),
     "again": ("afterword.cli.past:again", "What was done about the same error before."),
+    "learn": ("afterword.cli.learn:learn", "Put a lesson into the journal."),
+    "distill": ("afterword.cli.learn:distill", "Make facts of the journal, for topics and agents."),
     "recall": ("afterword.cli.recall:recall", "What a session in this folder begins with."),
     "open": ("afterword.cli.open:open_", "Open in Obsidian where a result was written up."),
     "retract": ("afterword.cli.retract:retract", "Mark what proved wrong: nothing tells it any more."),

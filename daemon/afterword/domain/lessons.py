@@ -127,6 +127,26 @@ class CurrentFact(msgspec.Struct, frozen=True):
         return mine and self.fact.machine in ("", machine)
 
 
+class Placing(msgspec.Struct, frozen=True):
+    """Where an entry belongs: a fact of its own, one that says the same (`of`), or one in the place of another.
+
+    `of` is the id of a fact, or the uid of an earlier entry of the same row. `text` is how the fact is worded from now
+    on; `topic` is a slug. Both may be empty: then the entry's own hold.
+    """
+
+    verdict: Literal["new", "same", "replaces"]
+    of: str = ""
+    topic: str = ""
+    text: str = ""
+
+
+class Known(msgspec.Struct, frozen=True):
+    """A fact as an engine is told of it."""
+
+    id: FactId
+    fact: Fact
+
+
 def lesson_laid_over(lesson: Lesson, edits: LessonEdits) -> Lesson:
     """The entry with a person's words in place of ours."""
     changed = {name: value for name in ("text", "status", "pinned") if (value := getattr(edits, name)) is not None}

@@ -67,6 +67,12 @@ EXITS: Final[tuple[Exit, ...]] = (
         ("afterword.store.article_notes", "afterword.store.knowledge_pages"),
         "an article, the catalogue and the build log, before their bytes are made",
     ),
+    Exit(
+        "lesson",
+        "redacted",
+        ("afterword.memory",),
+        "entries of the journal, topics and agents' files, before their bytes",
+    ),
     Exit("note-append", "redacted", ("afterword.store.files",), "bytes of `daily-note` on their way into the file"),
     Exit("replaced-file", "redacted", ("afterword.store.files",), "the new bytes of a file, before they replace it"),
     Exit("vault-template", "shipped", ("afterword.app.setup",), "the files of a new vault"),

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from afterword.app import backfill, linting, parting, passes, retract
+from afterword.app import backfill, lessons, linting, parting, passes, retract
 from afterword.app.passes import Tell
 from afterword.app.program import Program
 from afterword.compile.engine import Waiting
@@ -48,6 +48,7 @@ JOBS: Final[dict[str, Work]] = {
     "retract": Work(retract.Retract, retract.retract),
     "undo": Work(retract.Undo, retract.undo),
     "mend": Work(linting.Mend, linting.mend),
+    "distill": Work(lessons.Distill, lessons.distill),
     "unmerge": Work(parting.Part, parting.part),
 }
 

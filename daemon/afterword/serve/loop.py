@@ -243,6 +243,8 @@ class Daemon:
         self._model_waits = ("often" if today else "nightly") if done.waits else ""
         if done.files:
             self._on_event("articles brought up to date")
+        if self._program.lessons.tend(stop=self._between):
+            self._on_event("lessons brought up to date")
         self._program.ready.sync()
         return done.files > 0
 

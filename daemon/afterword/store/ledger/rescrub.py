@@ -55,7 +55,7 @@ COLUMNS: Final[dict[str, Holds]] = {
         ("trouble.reason", "drift.version", "written_by.version", "checkout.folder", "checkout.root"), "text"
     ),
     **dict.fromkeys(("drift.record_type", "session.native", "session.facts"), "text"),
-    **dict.fromkeys(("item.path", "item.text", "register.value", "article_file.fields"), "text"),
+    **dict.fromkeys(("item.path", "item.text", "register.value", "article_file.fields", "lesson_file.fields"), "text"),
     **dict.fromkeys(("job.arguments", "job.progress", "job.result", "job.error"), "text"),
     # Keyed hashes, ids and rows; an article's slug in `forgetting.value` is gone when all of it is.
     **dict.fromkeys(("erased.print", "forgetting.kind", "forgetting.key", "forgetting.value"), "ours"),
@@ -74,6 +74,8 @@ COLUMNS: Final[dict[str, Holds]] = {
     **dict.fromkeys(("left_out.session", "left_out_folder.folder", "backup.path", "backup.sha256"), "ours"),
     "backup.origin": "ours",
     **dict.fromkeys(("share.path", "share.session", "share.form", "share.sha256"), "ours"),
+    **dict.fromkeys(("lesson_file.key", "lesson_file.path", "lesson_file.made", "lesson_file.plan"), "ours"),
+    **dict.fromkeys(("lesson_file.lines", "lesson_file.state"), "ours"),
     **dict.fromkeys(("model_call.key", "model_call.step", "model_call.subject", "model_call.model"), "ours"),
     **dict.fromkeys(("model_call.state", "model_call.why", "model_call.day"), "ours"),
 }
@@ -158,12 +160,12 @@ class Rescrub:
     def files(self) -> None:
         """What the ledger remembers of articles' files: only when they were brought up to date, because it tells what
         is ours in them."""
-        rows = self._db.execute("SELECT uid, fields FROM article_file").fetchall()
         with self._ledger.transaction():
-            for uid, fields in rows:
-                clean = self._document(fields, ())
-                if clean != fields:
-                    self._db.execute("UPDATE article_file SET fields = ? WHERE uid = ?", (clean, uid))
+            for table, key in (("article_file", "uid"), ("lesson_file", "key")):
+                for name, fields in self._db.execute(f"SELECT {key}, fields FROM {table}").fetchall():
+                    clean = self._document(fields, ())
+                    if clean != fields:
+                        self._db.execute(f"UPDATE {table} SET fields = ? WHERE {key} = ?", (clean, name))
 
     # Stages: each does the rows after one and returns the last it did, None when there are no more.
 

@@ -257,7 +257,31 @@ def _twelfth(db: sqlite3.Connection) -> None:
     _run(db, _V12)
 
 
-_V_SHARE = """
+_V13 = """
+-- Entries of the journal, topics and agents' files, in this machine's vault. key: the uid of an entry or topic, or
+-- agent/<name>. made, plan and lines are keyed hashes of bytes and lines of ours (see lesson_files); looks counts scans
+-- in which the file was missing.
+CREATE TABLE lesson_file (
+  key TEXT PRIMARY KEY,
+  path TEXT NOT NULL,
+  size INTEGER NOT NULL DEFAULT -1,
+  mtime_ns INTEGER NOT NULL DEFAULT 0,
+  inode INTEGER NOT NULL DEFAULT 0,
+  made TEXT NOT NULL DEFAULT '',
+  plan TEXT NOT NULL DEFAULT '',
+  fields TEXT NOT NULL DEFAULT '{}',
+  lines TEXT NOT NULL DEFAULT '',
+  looks INTEGER NOT NULL DEFAULT 0,
+  state TEXT NOT NULL DEFAULT ''
+) WITHOUT ROWID;
+"""
+
+
+def _thirteenth(db: sqlite3.Connection) -> None:
+    _run(db, _V13)
+
+
+_V14 = """
 -- Sessions that were shared: the file (redacted), html or md, and the hash of the bytes that were written.
 CREATE TABLE share (
   path TEXT PRIMARY KEY, session TEXT NOT NULL, form TEXT NOT NULL, made_us INTEGER NOT NULL, sha256 TEXT NOT NULL
@@ -265,12 +289,13 @@ CREATE TABLE share (
 """
 
 
-def _shares(db: sqlite3.Connection) -> None:
-    _run(db, _V_SHARE)
+def _fourteenth(db: sqlite3.Connection) -> None:
+    _run(db, _V14)
 
 
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
-    _first, _second, _third, _fourth, _fifth, _sixth, _seventh, _eighth, _ninth, _tenth, _eleventh, _twelfth, _shares
+    _first, _second, _third, _fourth, _fifth, _sixth, _seventh, _eighth, _ninth, _tenth, _eleventh, _twelfth,
+    _thirteenth, _fourteenth,
 )  # fmt: skip
 
 

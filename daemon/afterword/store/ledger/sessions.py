@@ -142,6 +142,12 @@ def stamp(ledger: Ledger) -> tuple[int, int]:
     return count, revs
 
 
+def harnesses(ledger: Ledger) -> list[str]:
+    """The agents whose sessions are known, by name."""
+    rows = ledger.db.execute("SELECT DISTINCT harness FROM session ORDER BY harness")
+    return [harness for (harness,) in rows]
+
+
 def folders(ledger: Ledger, limit: int) -> list[tuple[str, str]]:
     """(working directory, project) of the newest sessions, each once, at most `limit`; as stored, redacted."""
     rows = ledger.db.execute(

@@ -12,7 +12,7 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from afterword.domain.ids import ItemId, SessionId, session_id
+from afterword.domain.ids import ItemId, LessonUid, SessionId, session_id
 from afterword.domain.items import Kind
 from afterword.domain.registers import Rank
 from afterword.redact.text import Redacted, stored
@@ -30,10 +30,10 @@ COUNT: Final = "tombstones"
 
 
 class Tombstone(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One of them. `key` is a session's id, an item's id or the hash of a text, as hex; `fields` are the facts of a
-    session that are not taken in again."""
+    """One of them. `key` is a session's id, an item's id or the hash of a text, as hex, or a lesson's uid; `fields` are
+    the facts of a session that are not taken in again."""
 
-    kind: Literal["session", "item", "text", "facts"]
+    kind: Literal["session", "item", "text", "facts", "lesson"]
     key: str
     fields: tuple[Field, ...] = ()
 
@@ -109,6 +109,11 @@ def every(ledger: Ledger) -> list[Tombstone]:
 def session_forgotten(ledger: Ledger, its_id: SessionId) -> bool:
     """Whether a session was forgotten as such."""
     return count(ledger) > 0 and _has(ledger, f"session:{its_id}")
+
+
+def lesson_forgotten(ledger: Ledger, uid: LessonUid) -> bool:
+    """Whether an entry of the journal was forgotten."""
+    return count(ledger) > 0 and _has(ledger, f"lesson:{uid}")
 
 
 def hidden_in(ledger: Ledger, session: int) -> set[int]:
