@@ -28,6 +28,7 @@ SEEN = {
     "replaced-file": r"Afterword/knowledge/|/context/",
     "vector-index": r"chroma|index\.db",
     "context": r"/context/",
+    "memory-block": r"(^|/)AGENTS\.md$",
     "hook-output": r"said: hook-output",
     "share": r"^out/\d+\.",
     "report": r"^out/report\.",

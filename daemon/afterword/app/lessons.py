@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
+from afterword.app import retract_spread
 from afterword.app.alike import Words, topic_of
 from afterword.app.config import Config
 from afterword.app.engines import Engines
@@ -159,6 +160,8 @@ class Lessons:
         if not compile_on.here(self._ledger):
             return Distilled(seen, taken, gleaned, None, self.render(patient=patient), self._machine())
         folded = self.fold(engine, on_progress=on_progress, stop=stop)
+        # What says again what an article was retracted for goes with it.
+        retract_spread.spread(self._ledger, self._redactor)
         files = self.render(patient=patient)
         with self._ledger.transaction():
             self._ledger.set_meta(_DISTILLED, self._clock())

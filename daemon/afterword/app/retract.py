@@ -7,16 +7,20 @@ ready contexts, and no compile and no distilling that tells it again.
 
 import datetime as dt
 import hashlib
+import logging
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from afterword.app import passes, retract_spread, sharing
+from afterword.app.learning import Said, learn
 from afterword.app.retract_places import Found, Place, find, named
 from afterword.domain.articles import Current
-from afterword.domain.errors import NothingFound, UsageError, UserError
-from afterword.domain.ids import ArticleUid, FactId
+from afterword.domain.errors import AfterwordError, NothingFound, UsageError, UserError
+from afterword.domain.ids import ArticleUid, FactId, LessonUid
+from afterword.domain.lessons import CurrentFact
 from afterword.store.ledger import article_files, articles, lessons, retractions
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.ledger.retractions import Retraction
@@ -26,6 +30,8 @@ if TYPE_CHECKING:
     from afterword.app.program import Program
 
 UNDO_DAYS: Final = 30
+_LINK: Final = re.compile(r"\[\[[^\[\]\n]+\]\]")
+_log = logging.getLogger(__name__)
 
 
 class Retract(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -154,22 +160,53 @@ def retract(program: "Program", given: Retract, tell: "Tell", stop: Callable[[],
             if its_id in facts:
                 retract_spread.put_fact(ledger, program.redactor, its_id, today, given.reason, instead or "")
                 gone.append(its_id)
-        its_id_of_all = retractions.id_of(today, (*done, *gone))
+        made = Retraction(retractions.id_of(today, (*done, *gone)), today, tuple(done), tuple(gone))
         if done or gone:
-            made = Retraction(its_id_of_all, today, tuple(done), tuple(gone))
             retractions.put(ledger, program.redactor, made)
             ledger.set_meta(articles.OWED, 1)
     sections = [key for uid in done for key in standing[uid].article.sections]
+    learned = _learn(program, given.replacement, [facts[its_id] for its_id in gone]) if instead else ""
+    if learned:
+        with ledger.transaction():
+            retractions.put(ledger, program.redactor, msgspec.structs.replace(made, learned=learned))
     files = settled(program, tell, stop)
     written, left = sharing.renew(program.config, ledger, program.redactor, sections)
     return {
-        "id": its_id_of_all if done or gone else None,
+        "id": made.id if done or gone else None,
         "retracted": done,
         "lessons_retracted": gone,
+        "learned": learned or None,
         "shares_written": written,
         "shares_left": left,
         "files": files,
     }
+
+
+def _learn(program: "Program", said: str | None, gone: list[CurrentFact]) -> str:
+    """The uid of the lesson that takes the place of the facts that are gone; empty where what holds is an article, or
+    no fact said it."""
+    if not said or not gone or _LINK.search(said) or _replacement(program.ledger, said) != said:
+        return ""
+    first = gone[0].fact
+    lesson = Said(
+        said,
+        "learn",
+        kind=first.kind,
+        project=first.projects[0] if first.projects else None,
+        everywhere=not first.projects,
+        only_agents=first.agents,
+        topic=first.topic,
+        supersedes=tuple(each.id for each in gone),
+        pinned=any(each.fact.pinned for each in gone),
+    )
+    try:
+        done = learn(program.config, lesson, program.clock, program.ledger.origin[1])
+    except AfterwordError as err:
+        _log.warning("what holds in the place of a lesson could not be learned: %s", err.message)
+        return ""
+    program.lessons.take_in()
+    program.lessons.fold()
+    return done.uid
 
 
 def _replacement(ledger: Ledger, said: str | None) -> str | None:
@@ -206,8 +243,14 @@ def undo(program: "Program", given: Undo, tell: "Tell", stop: Callable[[], bool]
             if one.kind == "lesson":
                 # Where the article stays retracted, only a person's word keeps the fact from following it again.
                 retract_spread.open_fact(ledger, program.redactor, FactId(one.place.uid), said=not uids)
+        taken = {one.id for one in found}
+        for together in retractions.every(ledger):
+            if together.id in taken and together.learned:
+                _unlearn(program, LessonUid(together.learned), today)
         retract_spread.let_go(ledger, program.redactor)
         ledger.set_meta(articles.OWED, 1)
+    if any(one.kind == "lesson" for one in found):
+        program.lessons.fold()
     files = settled(program, tell, stop)
     stored = articles.stored(ledger)
     sections = [key for uid in uids if uid in stored for key in stored[uid].sections]
@@ -221,10 +264,23 @@ def undo(program: "Program", given: Undo, tell: "Tell", stop: Callable[[], bool]
     }
 
 
+def _unlearn(program: "Program", uid: LessonUid, today: str) -> None:
+    """What was said to hold in the place of something that holds again does not."""
+    edits = msgspec.structs.replace(
+        lessons.lesson_edits(program.ledger, uid),
+        status="retracted",
+        retracted_on=today,
+        retract_reason="the retraction it came with was taken back",
+    )
+    lessons.put_lesson_edits(program.ledger, program.redactor, uid, edits)
+
+
 def settled(program: "Program", tell: "Tell", stop: Callable[[], bool]) -> int:
     """How many files were written when all articles are folded anew, with what is closed and parted now."""
     built = bool(articles.builds(program.ledger))
     done = program.compiling.run([], on_progress=lambda n, all_: tell("Compiling", "days", n, all_, ""), stop=stop)
+    if program.lessons.owed():
+        program.lessons.render()
     program.ready.sync()
     return done.files + (program.compiling.render() if built and program.compiling.owed() else 0)
 

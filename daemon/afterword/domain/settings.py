@@ -182,6 +182,13 @@ class Lessons(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How often the running daemon distils the journal, where something is new in it: 10m, 1h. "off": by hand."""
 
 
+class Recall(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """[recall]"""
+
+    tokens: Annotated[int, msgspec.Meta(ge=0, le=50_000)] = 2_500
+    """How much a session begins with, in tokens (of about four characters): an agent pays for it every time."""
+
+
 class Gemini(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """[gemini]"""
 
@@ -231,6 +238,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     segment: Segment = Segment()
     compile: Compile = Compile()
     lessons: Lessons = Lessons()
+    recall: Recall = Recall()
     redact: Redact = Redact()
     index: Index = Index()
     chroma: Chroma = Chroma()

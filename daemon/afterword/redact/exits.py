@@ -111,6 +111,12 @@ EXITS: Final[tuple[Exit, ...]] = (
     # session is in it.
     Exit("spool", "numbers", ("afterword.hook",), "event, session id, transcript path, folder"),
     Exit("context", "redacted", ("afterword.store.contexts",), "what a hook prints when a session starts, kept ready"),
+    Exit(
+        "memory-block",
+        "redacted",
+        ("afterword.app.memory_blocks",),
+        "the same, in a block of a file that an agent reads when it starts",
+    ),
     Exit("hook-output", "redacted", ("afterword.hook",), "a ready context, printed as it was written"),
     Exit("door-question", "redacted", ("afterword.app.client",), "what a command asks the running daemon"),
     Exit("api", "redacted", ("afterword.serve.door",), "answers of the loopback door"),

@@ -13,9 +13,9 @@ from typing import Any, Final
 import msgspec
 from mcp_types import Tool, ToolAnnotations
 
-from afterword.app import again, asking, blame
+from afterword.app import again, asking, blame, using
 from afterword.app.config import Config
-from afterword.app.reading import reader
+from afterword.app.reading import reader, zones_of
 from afterword.app.ready import of_folder
 from afterword.app.results import KINDS, Question, session_fields
 from afterword.app.show import find, whole
@@ -23,6 +23,7 @@ from afterword.domain.clock import clock_from
 from afterword.domain.errors import NothingFound
 from afterword.domain.items import Kind
 from afterword.index.narrowing import Filters
+from afterword.store import use_log
 from afterword.store.ledger import views
 
 LIMIT_MAX: Final = 20
@@ -67,6 +68,7 @@ class RecallAsked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The arguments of `recall`."""
 
     folder: str | None = None
+    agent: str = "claude"
 
 
 class BlameAsked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -164,10 +166,19 @@ def _message(its_id: str, item: tuple[Kind, str, str], start: int) -> dict[str, 
 def _recall(config: Config, arguments: dict[str, Any]) -> dict[str, Any]:
     asked = msgspec.convert(arguments, RecallAsked)
     with reader(config) as ledger:
-        project, lines = of_folder(ledger, Path(asked.folder or os.getcwd()).absolute())  # noqa: PTH109
+        today = zones_of(config, ledger).day(clock_from(os.environ)())
+        folder = Path(asked.folder or os.getcwd()).absolute()  # noqa: PTH109
+        project, found = of_folder(config, ledger, folder, asked.agent, today)
+    shown = [line.id for line in found.lines if line.kind == "article"]
+    use_log.note(config.places.state, "returned", shown[: using.RANKS], today)
     answer: dict[str, Any] = {"project": project, "results": []}
-    _fill(answer, [{"note": line.path, "updated": line.updated, "text": line.text} for line in lines])
-    if not lines:
+    rows = [
+        {"id": line.id, "kind": line.kind, "note": line.path, "updated": line.updated, "text": line.text,
+         "why": list(line.why)}
+        for line in found.lines
+    ]  # fmt: skip
+    _fill(answer, rows)
+    if not found.lines:
         answer["note"] = "nothing is known of this project yet"
     return answer
 
@@ -311,9 +322,12 @@ TOOLS: Final[dict[str, OfTool]] = {
         _tool(
             "recall",
             "What is known of this project",
-            "What earlier sessions in this project found out: its articles, the newest first, a line each. Ask it once,"
-            " at the start of your work, unless that was handed to you already.",
-            {"folder": _text("the project's folder; the one you work in by default")},
+            "What earlier sessions in this project found out: lessons, then articles by use and age, a line each, and"
+            " why it is there. Ask it once, at the start of your work, unless that was handed to you already.",
+            {
+                "folder": _text("the project's folder; the one you work in by default"),
+                "agent": _text("which agent you are: claude, codex, gemini, …"),
+            },
         ),
         _recall,
     ),

@@ -18,13 +18,15 @@ _PREFIX: Final = "retraction/"
 
 
 class Retraction(msgspec.Struct, frozen=True, array_like=True):
-    """Articles and facts by their ids, retracted on `day`. `holds` is False once it was taken back."""
+    """Articles and facts by their ids, retracted on `day`. `learned` is the lesson that was said to hold in their
+    place. `holds` is False once it was taken back."""
 
     id: str
     day: str
     articles: tuple[str, ...]
     facts: tuple[str, ...]
     holds: bool = True
+    learned: str = ""
 
 
 def id_of(day: str, members: Iterable[str]) -> str:
