@@ -68,10 +68,12 @@ def test_a_claim_is_found_wherever_it_is_said(tmp_path: Path) -> None:
     home = history(tmp_path / "home")
     said = home.json("retract", "a race on a shared temp directory", "--reason", "it was the disk", "--yes", **NOW)
     assert said["retracted"]
-    assert sorted(said["retracted"]) == sorted(one["uid"] for one in said["articles"])
+    places = [*(one["uid"] for one in said["articles"]), *(one["id"] for one in said["facts"])]
+    assert sorted(said["retracted"]) == sorted(places)
     assert all("race" in " ".join(one["points"]) for one in said["articles"])
     assert home.json("retract", "a race on a shared temp directory", "--reason", "x", code=3, **NOW)["error"]
-    home.run("undo", said["retracted"][0], **NOW)
+    home.run("undo", said["id"], **NOW)
+    assert home.json("undo", **NOW)["retracted"] == []
     assert said["retracted"][0] not in [one["uid"] for one in home.json("undo", **NOW)["retracted"]]
 
 

@@ -21,7 +21,7 @@ from afterword.domain.ids import LessonUid
 from afterword.domain.lesson_note import markdown, name_of, topic_slug
 from afterword.domain.lessons import TEXT_MAX, Lesson, LessonKind, Source, agent_name
 from afterword.domain.slugs import project_of, slug
-from afterword.memory.journal import FOLDER, SPOOL, write
+from afterword.memory.journal import FOLDER, SPOOL, set_down
 from afterword.redact.exits import leave
 from afterword.store import files
 from afterword.store.contexts import checkout_of
@@ -76,11 +76,11 @@ def learn(config: Config, said: Said, clock: Clock, machine: str) -> Learned:
         journal = f"{config.lessons}/{FOLDER}"
         if files.lies_inside(config.vault, journal):
             try:
-                return Learned(uid, write(files.inside(config.vault, journal), name, note, _folder), False, lesson)
+                return Learned(uid, set_down(files.inside(config.vault, journal), name, note, _folder), False, lesson)
             except OSError:
                 # A vault that takes nothing now must not lose it.
                 pass
-    path = write(config.places.state / SPOOL, name, note, _private)
+    path = set_down(config.places.state / SPOOL, name, note, _private)
     return Learned(uid, path, True, lesson)
 
 

@@ -9,11 +9,11 @@ import logging
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from afterword.app import retract_spread
+from afterword.app import retract_facts, retract_spread
 from afterword.app.alike import Words, topic_of
 from afterword.app.config import Config
 from afterword.app.engines import Engines
@@ -78,7 +78,7 @@ class Lessons:
         self._clock = clock
         self._vault = config.vault
         self._folder = config.lessons
-        self._auto = cast("Auto", config.settings.lessons.auto)
+        self._auto: Auto = config.settings.lessons.auto
         self._every_us = period_us(config.settings.lessons.every)
         self._again_us = 0
         self.journal = Journal(config.vault, config.lessons, config.places.state, ledger, redactor, zones, clock)
@@ -189,6 +189,7 @@ class Lessons:
                 with ledger.transaction(durable=True):
                     for its_id, fact in sorted(some.changed.items()):
                         lessons.put_fact(ledger, self._redactor, its_id, fact)
+                    retract_facts.follow(ledger, self._redactor, some.changed)
                     faults.hit("lesson.facts")
             found = Folded(
                 found.changed | some.changed,
@@ -207,6 +208,13 @@ class Lessons:
     def _machine(self) -> str:
         wanted = compile_on.runs_on(self._ledger)
         return next((name for its_id, name in self._ledger.origins().values() if its_id == wanted), wanted)
+
+    def settled(self, *, stop: Callable[[], bool] = lambda: False) -> int:
+        """Bring facts and files in line with what a person just said of some; how many files were written. Where a
+        model would have to be asked first, that waits for the next distilling."""
+        if compile_on.here(self._ledger):
+            self.fold("extractive", stop=stop)
+        return self.render()
 
     # The daemon
 

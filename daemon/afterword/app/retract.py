@@ -7,18 +7,15 @@ ready contexts, and no compile and no distilling that tells it again.
 
 import datetime as dt
 import hashlib
-import logging
-import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from afterword.app import passes, retract_spread, sharing
-from afterword.app.learning import Said, learn
+from afterword.app import passes, retract_facts, retract_spread, sharing
 from afterword.app.retract_places import Found, Place, find, named
 from afterword.domain.articles import Current
-from afterword.domain.errors import AfterwordError, NothingFound, UsageError, UserError
+from afterword.domain.errors import NothingFound, UsageError, UserError
 from afterword.domain.ids import ArticleUid, FactId, LessonUid
 from afterword.domain.lessons import CurrentFact
 from afterword.store.ledger import article_files, articles, lessons, retractions
@@ -30,8 +27,6 @@ if TYPE_CHECKING:
     from afterword.app.program import Program
 
 UNDO_DAYS: Final = 30
-_LINK: Final = re.compile(r"\[\[[^\[\]\n]+\]\]")
-_log = logging.getLogger(__name__)
 
 
 class Retract(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -46,14 +41,6 @@ class Undo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What the job is told: the id of a retraction, an article or a fact."""
 
     uid: str
-
-
-class Retracted(msgspec.Struct, frozen=True):
-    """What can be taken back: the id of the retraction it belongs to, and what it is."""
-
-    id: str
-    place: Place
-    kind: str
 
 
 def token(found: Found, reason: str) -> str:
@@ -71,40 +58,33 @@ def places(ledger: Ledger, what: str) -> Found:
     return find(ledger, what)
 
 
-def retracted(ledger: Ledger, today: str) -> list[Retracted]:
+def retracted(ledger: Ledger, today: str) -> list[Place]:
     """What can be taken back: what a person retracted within the last 30 days, the newest first."""
     since = (dt.date.fromisoformat(today) - dt.timedelta(days=UNDO_DAYS)).isoformat()
     of = {member: one.id for one in retractions.every(ledger) for member in (*one.articles, *one.facts)}
-    found = [
-        Retracted(of.get(each.uid, ""), place, "article")
-        for each, place in _retracted_articles(ledger)
-        if place.retracted_on >= since
-    ]
-    for fact in lessons.facts(ledger):
-        edits = fact.edits
-        if edits.status == "retracted" and edits.retracted_on >= since:
-            text = fact.fact.text
-            place = Place(ArticleUid(fact.id), text, "", (text,), edits.retracted_on, edits.retract_reason)
-            found.append(Retracted(of.get(fact.id, ""), place, "lesson"))
-    return sorted(found, key=lambda one: (one.place.retracted_on, one.kind, one.place.uid), reverse=True)
+    found = [place for _, place in _retracted_articles(ledger) if place.retracted_on >= since]
+    found += map(_fact_place, retract_facts.retracted(ledger, today, UNDO_DAYS))
+    found = [msgspec.structs.replace(place, together=of.get(place.uid, "")) for place in found]
+    return sorted(found, key=lambda place: (place.retracted_on, place.kind, place.uid), reverse=True)
 
 
 def _retracted_articles(ledger: Ledger) -> list[tuple[Current, Place]]:
     paths = {uid: file.path for uid, file in article_files.every(ledger).items()}
-    return [
-        (
-            each,
-            Place(
-                each.uid, each.article.title, paths.get(each.uid, ""), (), each.article.retracted_on,
-                each.article.retract_reason,
-            ),
-        )
-        for each in articles.current(ledger)
-        if each.edits.status == "retracted"
-    ]  # fmt: skip
+    found = []
+    for each in articles.current(ledger):
+        if each.edits.status == "retracted":
+            article = each.article
+            day, reason = article.retracted_on, article.retract_reason
+            found.append((each, Place(each.uid, article.title, paths.get(each.uid, ""), (), day, reason)))
+    return found
 
 
-def to_undo(ledger: Ledger, today: str, what: str) -> list[Retracted]:
+def _fact_place(each: CurrentFact) -> Place:
+    edits, text = each.edits, each.fact.text
+    return Place(ArticleUid(each.id), text, "", (text,), edits.retracted_on, edits.retract_reason, "fact")
+
+
+def to_undo(ledger: Ledger, today: str, what: str) -> list[Place]:
     """What is meant to be taken back: all of a retraction by its id (r-…), or one article or fact, by its uid or the
     beginning of it, its path or title.
 
@@ -114,19 +94,19 @@ def to_undo(ledger: Ledger, today: str, what: str) -> list[Retracted]:
         UserError: it is too long ago.
     """
     can = retracted(ledger, today)
-    if what.startswith("r-") and (row := [one for one in can if one.id.startswith(what)]):
+    if what.startswith("r-") and (row := [place for place in can if place.together.startswith(what)]):
         return row
-    found = [one for one in can if one.kind == "lesson" and one.place.uid == what]
-    if found:
+    ids = {str(each.id) for each in retract_facts.named(ledger, what)}
+    if found := [place for place in can if place.uid in ids]:
         return found
-    meant = [(each, place) for each, place in _retracted_articles(ledger) if named(each, place.path, what)]
+    meant = [place for each, place in _retracted_articles(ledger) if named(each, place.path, what)]
     if not meant:
         raise NothingFound(
             f"nothing that was retracted answers to {what!r}", "`afterword undo` lists what can be undone"
         )
     if len(meant) > 1:
         raise UsageError(f"{len(meant)} articles answer to {what!r}", "give more of the id")
-    found = [one for one in can if one.place.uid == meant[0][0].uid]
+    found = [place for place in can if place.uid == meant[0].uid]
     if not found:
         raise UserError(
             f"that was retracted more than {UNDO_DAYS} days ago", "set `status: active` in its note in Obsidian"
@@ -137,14 +117,13 @@ def to_undo(ledger: Ledger, today: str, what: str) -> list[Retracted]:
 def retract(program: "Program", given: Retract, tell: "Tell", stop: Callable[[], bool]) -> dict[str, Any]:
     """Mark articles and facts as retracted, and have nothing tell them any more; the numbers of `retract --json`."""
     program.compiling.look()
+    program.lessons.take_in()
     today = program.zones.day(program.clock())
     ledger = program.ledger
     instead = _replacement(ledger, given.replacement)
-    done: list[ArticleUid] = []
-    gone: list[FactId] = []
+    done: list[str] = []
     with ledger.transaction(durable=True):
         standing = {each.uid: each for each in articles.current(ledger) if each.live}
-        facts = {each.id: each for each in lessons.facts(ledger) if each.live}
         for uid in map(ArticleUid, given.uids):
             if uid in standing:
                 edits = msgspec.structs.replace(
@@ -156,57 +135,27 @@ def retract(program: "Program", given: Retract, tell: "Tell", stop: Callable[[],
                 )
                 articles.put_edits(ledger, program.redactor, uid, edits)
                 done.append(uid)
-        for its_id in map(FactId, given.uids):
-            if its_id in facts:
-                retract_spread.put_fact(ledger, program.redactor, its_id, today, given.reason, instead or "")
-                gone.append(its_id)
-        made = Retraction(retractions.id_of(today, (*done, *gone)), today, tuple(done), tuple(gone))
+        before = {each.uid for each in lessons.lessons(ledger)}
+        others = tuple(uid for uid in given.uids if uid not in standing)
+        # An article that is named stands for what holds: no entry is made of its title.
+        said = f"[[{instead}]]" if instead and instead != given.replacement else instead
+        gone = retract_facts.retract(program, others, given.reason, said, today)
+        learned = next((each.uid for each in lessons.lessons(ledger) if each.uid not in before), "")
+        made = Retraction(retractions.id_of(today, (*done, *gone)), today, tuple(done), tuple(gone), learned=learned)
         if done or gone:
             retractions.put(ledger, program.redactor, made)
-            ledger.set_meta(articles.OWED, 1)
-    sections = [key for uid in done for key in standing[uid].article.sections]
-    learned = _learn(program, given.replacement, [facts[its_id] for its_id in gone]) if instead else ""
-    if learned:
-        with ledger.transaction():
-            retractions.put(ledger, program.redactor, msgspec.structs.replace(made, learned=learned))
+        ledger.set_meta(articles.OWED, 1)
+    sections = [key for uid in map(ArticleUid, done) for key in standing[uid].article.sections]
     files = settled(program, tell, stop)
     written, left = sharing.renew(program.config, ledger, program.redactor, sections)
     return {
         "id": made.id if done or gone else None,
-        "retracted": done,
-        "lessons_retracted": gone,
+        "retracted": [*done, *gone],
         "learned": learned or None,
         "shares_written": written,
         "shares_left": left,
         "files": files,
     }
-
-
-def _learn(program: "Program", said: str | None, gone: list[CurrentFact]) -> str:
-    """The uid of the lesson that takes the place of the facts that are gone; empty where what holds is an article, or
-    no fact said it."""
-    if not said or not gone or _LINK.search(said) or _replacement(program.ledger, said) != said:
-        return ""
-    first = gone[0].fact
-    lesson = Said(
-        said,
-        "learn",
-        kind=first.kind,
-        project=first.projects[0] if first.projects else None,
-        everywhere=not first.projects,
-        only_agents=first.agents,
-        topic=first.topic,
-        supersedes=tuple(each.id for each in gone),
-        pinned=any(each.fact.pinned for each in gone),
-    )
-    try:
-        done = learn(program.config, lesson, program.clock, program.ledger.origin[1])
-    except AfterwordError as err:
-        _log.warning("what holds in the place of a lesson could not be learned: %s", err.message)
-        return ""
-    program.lessons.take_in()
-    program.lessons.fold()
-    return done.uid
 
 
 def _replacement(ledger: Ledger, said: str | None) -> str | None:
@@ -222,10 +171,13 @@ def _replacement(ledger: Ledger, said: str | None) -> str | None:
 def undo(program: "Program", given: Undo, tell: "Tell", stop: Callable[[], bool]) -> dict[str, Any]:
     """Take a retraction back; the numbers of `undo --json`."""
     program.compiling.look()
+    program.lessons.take_in()
     ledger = program.ledger
     today = program.zones.day(program.clock())
     found = to_undo(ledger, today, given.uid)
-    uids = [one.place.uid for one in found if one.kind == "article"]
+    uids = [place.uid for place in found if place.kind == "article"]
+    of_articles = {one.id for one in retractions.every(ledger) if one.articles}
+    together = {place.together for place in found} if given.uid.startswith("r-") else set()
     with ledger.transaction(durable=True):
         for uid in uids:
             edits = msgspec.structs.replace(
@@ -239,25 +191,24 @@ def undo(program: "Program", given: Undo, tell: "Tell", stop: Callable[[], bool]
                 linked=(),
             )
             articles.put_edits(ledger, program.redactor, uid, edits)
-        for one in found:
-            if one.kind == "lesson":
-                # Where the article stays retracted, only a person's word keeps the fact from following it again.
-                retract_spread.open_fact(ledger, program.redactor, FactId(one.place.uid), said=not uids)
-        taken = {one.id for one in found}
-        for together in retractions.every(ledger):
-            if together.id in taken and together.learned:
-                _unlearn(program, LessonUid(together.learned), today)
-        retract_spread.let_go(ledger, program.redactor)
+        for place in found:
+            if place.kind == "fact":
+                retract_facts.undo(program, FactId(place.uid))
+                if place.together in of_articles and not uids:
+                    # Where its article stays retracted, only a person's word keeps it from following that again.
+                    retract_spread.keep(ledger, program.redactor, FactId(place.uid))
+        for one in retractions.every(ledger):
+            if one.id in together and one.learned:
+                _unlearn(program, LessonUid(one.learned), today)
+        retract_spread.let_go(program.ledger, program.redactor)
         ledger.set_meta(articles.OWED, 1)
-    if any(one.kind == "lesson" for one in found):
-        program.lessons.fold()
     files = settled(program, tell, stop)
     stored = articles.stored(ledger)
     sections = [key for uid in uids if uid in stored for key in stored[uid].sections]
     written, left = sharing.renew(program.config, ledger, program.redactor, sections)
     return {
-        "undone": found[0].place.uid if len(found) == 1 else given.uid,
-        "all": [one.place.uid for one in found],
+        "undone": found[0].uid if len(found) == 1 else given.uid,
+        "all": [place.uid for place in found],
         "shares_written": written,
         "shares_left": left,
         "files": files,
@@ -279,10 +230,9 @@ def settled(program: "Program", tell: "Tell", stop: Callable[[], bool]) -> int:
     """How many files were written when all articles are folded anew, with what is closed and parted now."""
     built = bool(articles.builds(program.ledger))
     done = program.compiling.run([], on_progress=lambda n, all_: tell("Compiling", "days", n, all_, ""), stop=stop)
-    if program.lessons.owed():
-        program.lessons.render()
+    lessons_files = program.lessons.settled(stop=stop)
     program.ready.sync()
-    return done.files + (program.compiling.render() if built and program.compiling.owed() else 0)
+    return lessons_files + done.files + (program.compiling.render() if built and program.compiling.owed() else 0)
 
 
 def do_index(program: "Program", tell: "Tell", stop: Callable[[], bool]) -> None:

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 
+from afterword.app import retract_facts
+from afterword.app.alike import Words
 from afterword.compile.joining import says
 from afterword.compile.stating import states
 from afterword.domain.articles import Claim, Current, name_key
@@ -27,10 +29,14 @@ class Place(msgspec.Struct, frozen=True):
     points: tuple[str, ...]
     retracted_on: str = ""
     reason: str = ""
+    kind: Literal["article", "fact", "lesson"] = "article"
+    """An article, a fact among the lessons, or an entry of the journal that no fact was made of yet."""
+    together: str = ""
+    """The id of the retraction it belongs to."""
 
 
 class FactPlace(msgspec.Struct, frozen=True):
-    """A fact of a topic, and the agents whose files tell it (empty: all)."""
+    """A fact of a topic, and the agents whose files tell it (empty: all); or an entry that no fact was made of yet."""
 
     id: str
     text: str
@@ -87,8 +93,12 @@ def find(ledger: Ledger, what: str) -> Found:
         claims = [claim for each in by_name for claim in each.article.points]
         found = [_place(each, paths, tuple(claim.text for claim in each.article.points)) for each in by_name]
         told = [each for each in facts if follows(each, claims)]
+    elif bare := retract_facts.bare_entries(ledger, what):
+        entries = [each for each in lessons.lessons(ledger) if each.uid in bare]
+        places = [FactPlace(one.uid, one.lesson.text, one.lesson.topic, one.lesson.agents) for one in entries]
+        return Found((), tuple(places), (), (), ())
     else:
-        said = next((each.fact.text for each in facts if what in (each.id, *each.fact.lessons)), what)
+        said = next((each.fact.text for each in retract_facts.named(ledger, what) if each.live), what)
         found = []
         claims = []
         for each in row:
@@ -96,7 +106,7 @@ def find(ledger: Ledger, what: str) -> Found:
             if points or states(said, each.article.title):
                 claims += points
                 found.append(_place(each, paths, tuple(claim.text for claim in points)))
-        told = [each for each in facts if states(said, each.fact.text)]
+        told = [each for each in facts if states(said, each.fact.text) or Words().same(said, each.fact.text)]
     if not found and not told:
         raise NothingFound(f"no article and no lesson says {what!r}", "`afterword search` shows what they say")
     records = tuple(_records(ledger, claims))
@@ -176,7 +186,9 @@ def as_json(found: Found) -> dict[str, Any]:
             {"uid": place.uid, "title": place.title, "path": place.path, "points": list(place.points)}
             for place in found.articles
         ],
-        "lessons": [msgspec.to_builtins(place) for place in found.facts],
+        "facts": [{"id": place.id, "text": place.text} for place in found.facts],
+        "topics": sorted({place.topic for place in found.facts if place.topic}),
+        "agents": sorted({agent for place in found.facts for agent in place.agents}),
         "records": [msgspec.to_builtins(place) for place in found.records],
         "shares": [msgspec.to_builtins(place) for place in found.shares],
         "linked": list(found.linked),

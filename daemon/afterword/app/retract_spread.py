@@ -31,14 +31,15 @@ def put_fact(ledger: Ledger, redactor: Redactor, its_id: FactId, day: str, reaso
     lessons.put_fact_edits(ledger, redactor, its_id, edits)
 
 
-def open_fact(ledger: Ledger, redactor: Redactor, its_id: FactId, *, said: bool = False) -> None:
-    """Let a fact hold again; `said`: whatever it was drawn from. Inside a transaction."""
+def keep(ledger: Ledger, redactor: Redactor, its_id: FactId) -> None:
+    """Have a fact hold whatever it was drawn from; inside a transaction."""
+    edits = msgspec.structs.replace(lessons.fact_edits(ledger, its_id), status="active")
+    lessons.put_fact_edits(ledger, redactor, its_id, edits)
+
+
+def _open(ledger: Ledger, redactor: Redactor, its_id: FactId) -> None:
     edits = msgspec.structs.replace(
-        lessons.fact_edits(ledger, its_id),
-        status="active" if said else None,
-        retracted_on="",
-        retract_reason="",
-        replaced_by="",
+        lessons.fact_edits(ledger, its_id), status=None, retracted_on="", retract_reason="", replaced_by=""
     )
     lessons.put_fact_edits(ledger, redactor, its_id, edits)
 
@@ -53,7 +54,7 @@ def let_go(ledger: Ledger, redactor: Redactor) -> int:
         if one.articles and not closed.intersection(map(ArticleUid, one.articles)):
             for its_id in map(FactId, one.facts):
                 if its_id in standing and standing[its_id].edits.status == "retracted":
-                    open_fact(ledger, redactor, its_id)
+                    _open(ledger, redactor, its_id)
                     opened += 1
             retractions.put(ledger, redactor, msgspec.structs.replace(one, holds=False))
         elif not one.articles and all(

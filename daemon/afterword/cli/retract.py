@@ -14,8 +14,7 @@ from afterword.cli.up import Stop
 from afterword.domain.errors import UsageError
 
 if TYPE_CHECKING:
-    from afterword.app.retract import Retracted
-    from afterword.app.retract_places import Found
+    from afterword.app.retract_places import Found, Place
 
 
 @click.command(short_help="Mark what proved wrong: nothing tells it any more.")
@@ -129,20 +128,20 @@ def undo(*, id_: str | None, as_json: bool, config: Config) -> None:
         say_json("undo", done)
     else:
         for one in found:
-            say(f"{one.place.title} holds again.")
+            say(f"{one.title} holds again.")
 
 
-def _list(found: "list[Retracted]", *, as_json: bool) -> None:
+def _list(found: "list[Place]", *, as_json: bool) -> None:
     if as_json:
         rows = [
             {
-                "uid": one.place.uid,
+                "uid": one.uid,
                 "kind": one.kind,
-                "id": one.id or None,
-                "title": one.place.title,
-                "path": one.place.path,
-                "retracted_on": one.place.retracted_on,
-                "reason": one.place.reason or None,
+                "together": one.together or None,
+                "title": one.title,
+                "path": one.path,
+                "retracted_on": one.retracted_on,
+                "reason": one.reason or None,
             }
             for one in found
         ]
@@ -151,6 +150,6 @@ def _list(found: "list[Retracted]", *, as_json: bool) -> None:
     if not found:
         say("Nothing was retracted within the last 30 days.")
     for one in found:
-        why = f"  ({one.place.reason})" if one.place.reason else ""
-        together = f"  {one.id}" if one.id else ""
-        say(f"{one.place.uid}  {one.place.retracted_on}  {one.place.title}{why}{together}")
+        why = f"  ({one.reason})" if one.reason else ""
+        together = f"  {one.together}" if one.together else ""
+        say(f"{one.uid}  {one.retracted_on}  {one.title}{why}{together}")

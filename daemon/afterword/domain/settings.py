@@ -1,7 +1,7 @@
 """Every setting there is, with its default: the types of `config.toml`."""
 
 import re
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -175,7 +175,7 @@ class Compile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Lessons(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """[lessons]"""
 
-    auto: Annotated[str, msgspec.Meta(pattern="^(yes|review|no)$")] = "yes"
+    auto: Literal["yes", "review", "no"] = "yes"
     """Whether what a session's write-up calls a lesson goes into the journal by itself: yes, review (it waits for your
     word there), or no."""
     every: str = "10m"

@@ -370,7 +370,7 @@ class Journal:
         lesson_files.save(self._ledger, self._redactor, file)
 
 
-def write(folder: Path, name: str, note: bytes, made: Callable[[Path], None]) -> Path:
+def set_down(folder: Path, name: str, note: bytes, made: Callable[[Path], None]) -> Path:
     """Put a new entry into a folder: whole and on the disk when this returns, or not there at all.
 
     `made` makes the folder where it is missing. Needs neither lock nor ledger: the name is nobody else's.
