@@ -14,7 +14,7 @@ import msgspec
 
 from afterword.app import passes, retract_facts, retract_spread, sharing
 from afterword.app.retract_places import Found, Place, find, named
-from afterword.domain.articles import Current
+from afterword.domain.articles import Current, Struck
 from afterword.domain.errors import NothingFound, UsageError, UserError
 from afterword.domain.ids import ArticleUid, FactId, LessonUid
 from afterword.domain.lessons import CurrentFact
@@ -35,6 +35,8 @@ class Retract(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     uids: tuple[str, ...]
     reason: str
     replacement: str | None = None
+    parts: dict[str, tuple[str, ...]] = {}
+    """Of these articles only these points."""
 
 
 class Undo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -63,9 +65,11 @@ def retracted(ledger: Ledger, today: str) -> list[Place]:
     since = (dt.date.fromisoformat(today) - dt.timedelta(days=UNDO_DAYS)).isoformat()
     of = {member: one.id for one in retractions.every(ledger) for member in (*one.articles, *one.facts)}
     found = [place for _, place in _retracted_articles(ledger) if place.retracted_on >= since]
+    found += [place for place in _struck(ledger) if place.retracted_on >= since]
     found += map(_fact_place, retract_facts.retracted(ledger, today, UNDO_DAYS))
     found = [msgspec.structs.replace(place, together=of.get(place.uid, "")) for place in found]
-    return sorted(found, key=lambda place: (place.retracted_on, place.kind, place.uid), reverse=True)
+    found.sort(key=lambda place: (place.kind, place.uid))
+    return sorted(found, key=lambda place: place.retracted_on, reverse=True)
 
 
 def _retracted_articles(ledger: Ledger) -> list[tuple[Current, Place]]:
@@ -76,6 +80,19 @@ def _retracted_articles(ledger: Ledger) -> list[tuple[Current, Place]]:
             article = each.article
             day, reason = article.retracted_on, article.retract_reason
             found.append((each, Place(each.uid, article.title, paths.get(each.uid, ""), (), day, reason)))
+    return found
+
+
+def _struck(ledger: Ledger) -> list[Place]:
+    """Articles of which points were retracted, one place for each day."""
+    paths = {uid: file.path for uid, file in article_files.every(ledger).items()}
+    found = []
+    for each in articles.current(ledger):
+        for day in sorted({struck.day for struck in each.edits.struck}):
+            mine = [struck for struck in each.edits.struck if struck.day == day]
+            texts = tuple(struck.claim.text for struck in mine)
+            title, path = each.article.title, paths.get(each.uid, "")
+            found.append(Place(each.uid, title, path, texts, day, mine[0].reason, whole=False))
     return found
 
 
@@ -98,6 +115,9 @@ def to_undo(ledger: Ledger, today: str, what: str) -> list[Place]:
         return row
     ids = {str(each.id) for each in retract_facts.named(ledger, what)}
     if found := [place for place in can if place.uid in ids]:
+        return found
+    every = {each.uid: each for each in articles.current(ledger)}
+    if found := [place for place in can if not place.whole and named(every[place.uid], place.path, what)]:
         return found
     meant = [place for each, place in _retracted_articles(ledger) if named(each, place.path, what)]
     if not meant:
@@ -125,7 +145,17 @@ def retract(program: "Program", given: Retract, tell: "Tell", stop: Callable[[],
     with ledger.transaction(durable=True):
         standing = {each.uid: each for each in articles.current(ledger) if each.live}
         for uid in map(ArticleUid, given.uids):
-            if uid in standing:
+            if uid in standing and uid in given.parts:
+                before = articles.edits_of(ledger, uid)
+                struck = tuple(
+                    Struck(claim, today, given.reason, instead or "")
+                    for claim in standing[uid].article.points
+                    if claim.text in given.parts[uid]
+                )
+                edits = msgspec.structs.replace(before, struck=(*before.struck, *struck))
+                articles.put_edits(ledger, program.redactor, uid, edits)
+                done.append(uid)
+            elif uid in standing:
                 edits = msgspec.structs.replace(
                     articles.edits_of(ledger, uid),
                     status="retracted",
@@ -135,12 +165,12 @@ def retract(program: "Program", given: Retract, tell: "Tell", stop: Callable[[],
                 )
                 articles.put_edits(ledger, program.redactor, uid, edits)
                 done.append(uid)
-        before = {each.uid for each in lessons.lessons(ledger)}
+        entries = {each.uid for each in lessons.lessons(ledger)}
         others = tuple(uid for uid in given.uids if uid not in standing)
         # An article that is named stands for what holds: no entry is made of its title.
         said = f"[[{instead}]]" if instead and instead != given.replacement else instead
         gone = retract_facts.retract(program, others, given.reason, said, today)
-        learned = next((each.uid for each in lessons.lessons(ledger) if each.uid not in before), "")
+        learned = next((each.uid for each in lessons.lessons(ledger) if each.uid not in entries), "")
         made = Retraction(retractions.id_of(today, (*done, *gone)), today, tuple(done), tuple(gone), learned=learned)
         if done or gone:
             retractions.put(ledger, program.redactor, made)
@@ -176,10 +206,16 @@ def undo(program: "Program", given: Undo, tell: "Tell", stop: Callable[[], bool]
     today = program.zones.day(program.clock())
     found = to_undo(ledger, today, given.uid)
     uids = [place.uid for place in found if place.kind == "article"]
+    parts = {place.uid: place.retracted_on for place in found if not place.whole}
     of_articles = {one.id for one in retractions.every(ledger) if one.articles}
     together = {place.together for place in found} if given.uid.startswith("r-") else set()
     with ledger.transaction(durable=True):
         for uid in uids:
+            if uid in parts:
+                before = articles.edits_of(ledger, uid)
+                kept = tuple(struck for struck in before.struck if struck.day != parts[uid])
+                articles.put_edits(ledger, program.redactor, uid, msgspec.structs.replace(before, struck=kept))
+                continue
             edits = msgspec.structs.replace(
                 articles.edits_of(ledger, uid),
                 status=None,
@@ -199,7 +235,7 @@ def undo(program: "Program", given: Undo, tell: "Tell", stop: Callable[[], bool]
                     retract_spread.keep(ledger, program.redactor, FactId(place.uid))
         for one in retractions.every(ledger):
             if one.id in together and one.learned:
-                _unlearn(program, LessonUid(one.learned), today)
+                _unlearn(program, LessonUid(one.learned))
         retract_spread.let_go(program.ledger, program.redactor)
         ledger.set_meta(articles.OWED, 1)
     files = settled(program, tell, stop)
@@ -215,14 +251,9 @@ def undo(program: "Program", given: Undo, tell: "Tell", stop: Callable[[], bool]
     }
 
 
-def _unlearn(program: "Program", uid: LessonUid, today: str) -> None:
-    """What was said to hold in the place of something that holds again does not."""
-    edits = msgspec.structs.replace(
-        lessons.lesson_edits(program.ledger, uid),
-        status="retracted",
-        retracted_on=today,
-        retract_reason="the retraction it came with was taken back",
-    )
+def _unlearn(program: "Program", uid: LessonUid) -> None:
+    """What was said to hold in the place of something that holds again was never said."""
+    edits = msgspec.structs.replace(lessons.lesson_edits(program.ledger, uid), status="withdrawn")
     lessons.put_lesson_edits(program.ledger, program.redactor, uid, edits)
 
 

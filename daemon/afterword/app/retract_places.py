@@ -33,6 +33,8 @@ class Place(msgspec.Struct, frozen=True):
     """An article, a fact among the lessons, or an entry of the journal that no fact was made of yet."""
     together: str = ""
     """The id of the retraction it belongs to."""
+    whole: bool = True
+    """Whether the article says nothing else, or was named: otherwise only those points are retracted."""
 
 
 class FactPlace(msgspec.Struct, frozen=True):
@@ -72,6 +74,11 @@ class Found(msgspec.Struct, frozen=True):
     linked: tuple[str, ...]
 
     @property
+    def parts(self) -> dict[str, tuple[str, ...]]:
+        """Article → the points that alone are retracted of it."""
+        return {place.uid: place.points for place in self.articles if not place.whole}
+
+    @property
     def members(self) -> tuple[str, ...]:
         """The ids of what would be marked."""
         return (*(place.uid for place in self.articles), *(place.id for place in self.facts))
@@ -103,14 +110,18 @@ def find(ledger: Ledger, what: str) -> Found:
         claims = []
         for each in row:
             points = [claim for claim in each.article.points if not claim.until and states(said, claim.text)]
-            if points or states(said, each.article.title):
+            titled = states(said, each.article.title)
+            if points or titled:
                 claims += points
-                found.append(_place(each, paths, tuple(claim.text for claim in points)))
+                # Where a person wrote the section, nothing is struck in their words.
+                parts = titled or len(points) == len(each.article.points) or bool(each.edits.bodies)
+                place = _place(each, paths, tuple(claim.text for claim in points))
+                found.append(msgspec.structs.replace(place, whole=parts or each.article.kind == "connection"))
         told = [each for each in facts if states(said, each.fact.text) or Words().same(said, each.fact.text)]
     if not found and not told:
         raise NothingFound(f"no article and no lesson says {what!r}", "`afterword search` shows what they say")
     records = tuple(_records(ledger, claims))
-    marked = {place.uid for place in found}
+    marked = {place.uid for place in found if place.whole}
     return Found(
         tuple(found),
         tuple(FactPlace(each.id, each.fact.text, each.fact.topic, each.fact.agents) for each in told),
@@ -183,7 +194,13 @@ def as_json(found: Found) -> dict[str, Any]:
     """The fields of `retract --json` that say where it stands."""
     return {
         "articles": [
-            {"uid": place.uid, "title": place.title, "path": place.path, "points": list(place.points)}
+            {
+                "uid": place.uid,
+                "title": place.title,
+                "path": place.path,
+                "points": list(place.points),
+                "whole": place.whole,
+            }
             for place in found.articles
         ],
         "facts": [{"id": place.id, "text": place.text} for place in found.facts],

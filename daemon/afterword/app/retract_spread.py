@@ -47,7 +47,7 @@ def _open(ledger: Ledger, redactor: Redactor, its_id: FactId) -> None:
 def let_go(ledger: Ledger, redactor: Redactor) -> int:
     """Of each retraction of which no article is retracted any more, let the facts hold again that followed from it;
     how many. Inside a transaction."""
-    closed = {each.uid for each in articles.current(ledger) if each.edits.status == "retracted"}
+    closed = {each.uid for each in articles.current(ledger) if each.edits.status == "retracted" or each.edits.struck}
     standing = {each.id: each for each in lessons.facts(ledger)}
     opened = 0
     for one in retractions.every(ledger):
@@ -70,7 +70,7 @@ def spread(ledger: Ledger, redactor: Redactor) -> int:
     now = repr((articles.stamp(ledger, edits=True), lessons.stamp(ledger)))
     if ledger.meta(_STAMP) == now or not (retractions.some(ledger) or retractions.every(ledger)):
         return 0
-    closed = [each for each in articles.current(ledger) if each.edits.status == "retracted"]
+    closed = [each for each in articles.current(ledger) if each.edits.status == "retracted" or each.edits.struck]
     with ledger.transaction():
         changed = let_go(ledger, redactor) + _follow(ledger, redactor, closed)
     with ledger.transaction():
@@ -84,22 +84,33 @@ def _follow(ledger: Ledger, redactor: Redactor, closed: list[Current]) -> int:
     stood = {claim.place for each in articles.current(ledger) if each.live for claim in each.article.points}
     changed = 0
     for each in closed:
-        claims = [claim for claim in each.edits.claims or each.article.points if claim.place not in stood]
-        mine = [fact for fact in facts if follows(fact, claims)]
+        retracted = each.edits.status == "retracted"
+        told = each.edits.claims or each.article.points if retracted else ()
+        claims = [claim for claim in told if claim.place not in stood]
+        mine = [fact for fact in facts if follows(fact, (*claims, *(struck.claim for struck in each.edits.struck)))]
         one = of.get(each.uid)
         if one and not mine:
             continue
         for fact in mine:
             facts.remove(fact)
-            article = each.article
-            put_fact(ledger, redactor, fact.id, article.retracted_on, article.retract_reason, article.replaced_by)
+            day, reason, instead = _why(each)
+            put_fact(ledger, redactor, fact.id, day, reason, instead)
             changed += 1
         ids = tuple(dict.fromkeys((*(one.facts if one else ()), *(fact.id for fact in mine))))
         if one:
             made = msgspec.structs.replace(one, facts=ids)
             of |= dict.fromkeys(one.articles, made)
         else:
-            day = each.article.retracted_on
+            day = _why(each)[0]
             made = Retraction(retractions.id_of(day, (each.uid,)), day, (each.uid,), ids)
         retractions.put(ledger, redactor, made)
     return changed
+
+
+def _why(each: Current) -> tuple[str, str, str]:
+    """When, why, and what holds in its place."""
+    article = each.article
+    if each.edits.status == "retracted":
+        return article.retracted_on, article.retract_reason, article.replaced_by
+    last = each.edits.struck[-1]
+    return last.day, last.reason, last.instead

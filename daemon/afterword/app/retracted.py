@@ -46,13 +46,18 @@ class Retractions:
 
     def _load(self) -> None:
         current = articles.current(self._ledger)
-        titles = {each.uid: each.article.title for each in current}
+        titles = {str(each.uid): each.article.title for each in current}
         live = {claim.place for each in current if each.live for claim in each.article.points if not claim.until}
         for each in current:
+            for struck in each.edits.struck:
+                instead = titles.get(struck.instead, struck.instead)
+                said = Statement(struck.claim.text, struck.day, struck.reason, instead)
+                self._by_place[struck.claim.place] = said
+                self._statements.setdefault(said.text, said)
             if each.edits.status != "retracted":
                 continue
             article = each.article
-            instead = titles.get(article.replaced_by, article.replaced_by)  # type: ignore[call-overload]  # or words
+            instead = titles.get(article.replaced_by, article.replaced_by)
             for claim in each.edits.claims or article.points:
                 if claim.place not in live:
                     said = Statement(claim.text, article.retracted_on, article.retract_reason, instead)

@@ -51,7 +51,7 @@ def retract(*, what: str, reason: str, replacement: str | None, yes: bool, as_js
         yes = yes or _agrees()
     fields: dict[str, Any] = {"dry": not yes, **fields_of(found)}
     if yes:
-        asked = retracting.Retract(found.members, reason, replacement)
+        asked = retracting.Retract(found.members, reason, replacement, found.parts)
         done = by_daemon(config.places.state, "retract", msgspec.to_builtins(asked))
         if done is None:
             with writer(config, os.environ, "retract", telling=bars) as program, bars() as tell:
@@ -70,7 +70,7 @@ def retract(*, what: str, reason: str, replacement: str | None, yes: bool, as_js
 
 def _show(found: "Found") -> None:
     for place in found.articles:
-        say(f"{place.uid}  {place.path or place.title}")
+        say(f"{place.uid}  {place.path or place.title}{'' if place.whole else '  (these points alone)'}")
         for point in place.points[:5]:
             say(f"  - {point}")
     for fact in found.facts:

@@ -35,8 +35,10 @@ class Retracted(msgspec.Struct, frozen=True):
 class Closed:
     """All that people retracted or deleted, by the uid of its article."""
 
-    def __init__(self, row: Mapping[ArticleUid, Retracted] | None = None) -> None:
+    def __init__(self, row: Mapping[ArticleUid, Retracted] | None = None, struck: Iterable[Claim] = ()) -> None:
+        """`struck` are points retracted of articles that hold otherwise."""
         self._row = dict(row or {})
+        self._struck = list(struck)
 
     def __contains__(self, uid: object) -> bool:
         return uid in self._row
@@ -52,7 +54,7 @@ class Closed:
             for uid, closed in self._row.items()
             if closed.kind == "concept" and uid != proposal and proposal not in closed.spared
             for claim in closed.claims
-        ]
+        ] + self._struck
 
     def takes(
         self, uid: ArticleUid, own: Profile, likeness: Likeness, meaning: Meaning | None
@@ -68,7 +70,8 @@ class Closed:
 
     def claims(self) -> list[str]:
         """What was retracted, for an engine to know."""
-        return [claim.text for closed in self._row.values() if closed.kind == "concept" for claim in closed.claims]
+        found = [claim.text for closed in self._row.values() if closed.kind == "concept" for claim in closed.claims]
+        return found + [claim.text for claim in self._struck]
 
     def disproved(self, claims: Iterable[Claim]) -> ArticleUid | None:
         """The closed connection that was drawn from two of these claims, or more."""
@@ -84,7 +87,8 @@ class Closed:
 
     def key(self) -> object:
         """What tells two of these apart."""
-        return [(uid, closed.claims, sorted(closed.spared)) for uid, closed in sorted(self._row.items())]
+        found = [(uid, closed.claims, sorted(closed.spared)) for uid, closed in sorted(self._row.items())]
+        return (found, self._struck) if self._struck else found
 
 
 def brings_back(proposal: Proposal, blocked: Iterable[Claim], meaning: Meaning | None) -> list[Claim]:
@@ -150,7 +154,8 @@ def settle(ledger: Ledger, redactor: Redactor, meaning: Meaning | None, *, dry: 
         {
             uid: Retracted(_profile(known[uid].names, claims), claims, frozenset(spared), known[uid].kind)
             for uid, (claims, spared) in found.items()
-        }
+        },
+        [struck.claim for each in row for struck in each.edits.struck],
     )
 
 

@@ -169,6 +169,15 @@ class CompileInput(msgspec.Struct, frozen=True):
     fault: str = ""
 
 
+class Struck(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A point that a person retracted of an article that holds otherwise: when, why, and what holds in its place."""
+
+    claim: Claim
+    day: str
+    reason: str = ""
+    instead: str = ""
+
+
 class Edits(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a person changed in a note, laid over the article. None or absent: not touched."""
 
@@ -190,6 +199,8 @@ class Edits(msgspec.Struct, frozen=True, omit_defaults=True):
     """What the article said when a person retracted or deleted it: none of this comes back."""
     spared: tuple[str, ...] = ()
     """Uids of proposals that had told something like it by then, in this article or in others: those stay."""
+    struck: tuple[Struck, ...] = ()
+    """Points that were retracted: none of these comes back, here or elsewhere."""
     linked: tuple[str, ...] = ()
     """Uids of the articles that led to it when it was retracted: those say that it was."""
 
@@ -239,6 +250,9 @@ def laid_over(article: Article, edits: Edits) -> Article:
         value = getattr(edits, field)
         if value is not None:
             changed[field] = value
+    gone = {struck.claim.place for struck in edits.struck}
+    if gone and any(claim.place in gone for claim in article.points):
+        changed["points"] = tuple(claim for claim in article.points if claim.place not in gone)
     return msgspec.structs.replace(article, **changed) if changed else article
 
 

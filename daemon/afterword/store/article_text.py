@@ -95,6 +95,10 @@ def _head(current: Current, targets: Targets, gone: Sequence[Target], out: Out) 
         lines += ["", "> [!info] Replaced", f"> By [[{newer.note}|{label(out(newer.title))}]]."]
     elif current.stale:
         lines += ["", "> [!question] May be out of date", f"> {prose(out(current.stale))}"]
+    for struck in current.edits.struck if article.status != "retracted" else ():
+        said = f"~~{prose(out(struck.claim.text))}~~" + (f" {prose(out(struck.reason))}" if struck.reason else "")
+        said += f" · in its place: {_instead(struck.instead, targets, out)}" if struck.instead else ""
+        lines += ["", f"> [!warning] Retracted on {struck.day}", f"> {said}"]
     for target in gone if article.status != "retracted" else ():
         lines += ["", f"> [!warning] Retracted on {target.retracted_on}", f"> {_gone(target, targets, out)}"]
     return "\n".join(lines) + "\n"

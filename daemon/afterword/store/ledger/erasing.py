@@ -244,6 +244,7 @@ def drop_articles(ledger: Ledger) -> dict[ArticleUid, bool]:
                 claims=left(edits.claims),
                 seen=tuple(quote for quote in edits.seen if quote in quotes),
                 spared=tuple(other for other in edits.spared if other in known),
+                struck=tuple(struck for struck in edits.struck if left((struck.claim,))),
                 linked=tuple(other for other in edits.linked if other in known),
             )
             if bare_edits != edits:

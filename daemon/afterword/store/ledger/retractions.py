@@ -45,8 +45,9 @@ def some(ledger: Ledger) -> bool:
     """Whether any article or fact is retracted: one quick question for every search."""
     return (
         ledger.db.execute(
-            "SELECT 1 FROM register WHERE kind IN (?, ?) AND key LIKE '%/edits' AND value LIKE ? LIMIT 1",
-            (RecordKind.ARTICLE, RecordKind.FACT, '%"status":"retracted"%'),
+            "SELECT 1 FROM register WHERE kind IN (?, ?) AND key LIKE '%/edits' AND (value LIKE ? OR value LIKE ?)"
+            " LIMIT 1",
+            (RecordKind.ARTICLE, RecordKind.FACT, '%"status":"retracted"%', '%"struck":[%'),
         ).fetchone()
         is not None
     )
