@@ -38,7 +38,7 @@ class Words:
     def same(self, one: str, other: str) -> bool:
         """Whether two say the same: nearly the same words, no other number or name, and both deny it or neither."""
         if bool(_NOT.search(one)) != bool(_NOT.search(other)):
-            return _bare(one) == _bare(other)
+            return False
         return says(_claim(one), _claim(other)) and not opposed(one, other)
 
     def against(self, later: str, earlier: str) -> bool:
@@ -57,25 +57,27 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(word for word in counted(text, pairs=False) if not is_light(word)) or frozenset(tokens(text))
 
 
-def _bare(text: str) -> str:
-    return " ".join(tokens(text))
-
-
 def _claim(text: str) -> Claim:
     return Claim(text, SegmentKey(""), text)
 
 
 def _names_it(later: str, earlier: str) -> bool:
     """ "The NAS runs fnos, not Synology" takes the place of "the NAS is Synology"."""
-    gone = [frozenset(tokens(found["old"])) for found in _INSTEAD_NOT.finditer(later)]
-    gone += replacing.replaced_things(later)
     before = frozenset(tokens(earlier))
-    for thing in gone:
+    denied = frozenset().union(*_things(earlier))
+    for thing in _things(later):
         things = frozenset(word for word in thing if not is_light(word))
         about = (_words(later) - thing) & (before - thing)
-        if things and things <= before and about and not _NOT.search(earlier):
+        if things and things <= before - denied and about and not _NOT.search(earlier):
             return True
     return False
+
+
+@lru_cache(maxsize=8192)
+def _things(text: str) -> tuple[frozenset[str], ...]:
+    """The words of each thing that a sentence says something else stands in the place of."""
+    named = [frozenset(tokens(found["old"])) for found in _INSTEAD_NOT.finditer(text)]
+    return (*named, *replacing.replaced_things(text))
 
 
 def _denies_it(later: str, earlier: str) -> bool:

@@ -93,6 +93,7 @@ def do_here(
     """Forget it in this process, which takes the writer's lock; the numbers of `forget --json`."""
     with writer(config, env, "forget", telling=telling) as program:
         folders = config.settings.vault
+        program.lessons.take_in()
         found = forget_targets.resolve(program.ledger, program.zones, folders.daily, selector)
         with program.ledger.transaction(durable=True):
             forgetting.ask(program.ledger, found.wanted)
@@ -181,6 +182,7 @@ def fields(found: Preview) -> dict[str, Any]:
             {"uid": hit.uid, "title": hit.title, "path": hit.path, "points_lost": hit.points, "points": hit.of}
             for hit in targets.articles
         ],
+        "lessons": targets.lessons,
         "contexts": found.contexts,
         "backups": [str(path) for path in found.backups],
         "your_text": [{"path": line.path, "line": line.line} for line in found.lines],

@@ -13,10 +13,11 @@ import msgspec
 from afterword.app import show
 from afterword.domain.clock import Zones
 from afterword.domain.errors import NothingFound, UsageError
-from afterword.domain.ids import SegmentKey, SessionId
+from afterword.domain.ids import LessonUid, SegmentKey, SessionId
 from afterword.domain.items import Kind
+from afterword.domain.lessons import agent_name
 from afterword.domain.slugs import slug
-from afterword.store.ledger import articles, forgetting, segments, sessions, tombstones
+from afterword.store.ledger import articles, forgetting, lessons, segments, sessions, tombstones
 from afterword.store.ledger.forgetting import Wanted
 from afterword.store.ledger.ledger import Ledger, unpack
 from afterword.store.ledger.sessions import SessionFacts
@@ -75,6 +76,8 @@ class Targets(msgspec.Struct, frozen=True):
     shared: int
     sections: tuple[tuple[str, SegmentKey], ...]
     articles: tuple[ArticleHit, ...]
+    lessons: int = 0
+    """How many entries of the journal go."""
 
 
 def folded(text: str) -> str:
@@ -99,10 +102,40 @@ def resolve(ledger: Ledger, zones: Zones, daily: str, selector: Selector) -> Tar
         wanted = _by_day(ledger, zones, selector.before)
     else:
         wanted = _by_facts(ledger, selector)
-    wanted = msgspec.structs.replace(wanted, look=selector.look)
+    wanted = msgspec.structs.replace(wanted, look=selector.look, lessons=_lessons(ledger, selector))
     if wanted.empty and not selector.look:
         raise NothingFound("nothing answers to that", "`afterword search` shows what there is")
     return _with_copies(ledger, daily, wanted)
+
+
+def _lessons(ledger: Ledger, selector: Selector) -> tuple[LessonUid, ...]:
+    """The entries of the journal that are meant; those that were drawn from what goes come with it."""
+    row = lessons.lessons(ledger)
+    if selector.project:
+        return tuple(each.uid for each in row if each.lesson.project == slug(selector.project, fallback="-"))
+    if selector.agent:
+        return tuple(each.uid for each in row if each.lesson.by == agent_name(selector.agent))
+    if selector.before:
+        return tuple(each.uid for each in row if each.lesson.day < selector.before)
+    if not selector.match:
+        return ()
+    needle, named = folded(selector.match).strip(), slug(selector.match, fallback="-")
+
+    def holds(*texts: str) -> bool:
+        return any(needle in folded(text) for text in texts)
+
+    found = {
+        each.uid
+        for each in row
+        if holds(each.lesson.text, each.lesson.evidence, each.edits.retract_reason)
+        or any(named in name for name in (each.lesson.project, each.lesson.topic))
+    }
+    for each in lessons.facts(ledger):
+        if holds(each.fact.text, each.edits.retract_reason, each.edits.replaced_by):
+            found.update(each.fact.lessons)
+    # Of an entry that a person reworded, what it said before is still in the ledger.
+    stored = {its_id: entry for its_id, entry in lessons.stored_lessons(ledger).items() if holds(entry.text)}
+    return tuple(sorted({*found, *stored}))
 
 
 def _by_session(ledger: Ledger, name: str) -> Wanted:
@@ -270,6 +303,12 @@ def _with_copies(ledger: Ledger, daily: str, wanted: Wanted) -> Targets:
         if found:
             placed = ledger.db.execute("SELECT path FROM placed WHERE key = ?", (key,)).fetchone()
             sections.append((placed[0] if placed else f"{daily}/{found[1].day}.md", key))
+    drawn = {
+        uid
+        for key in keys
+        if (held := segments.section(ledger, key))
+        for uid in forgetting.drawn_from(ledger, held[0].row)
+    }
     return Targets(
         wanted=msgspec.structs.replace(wanted, items=tuple(sorted(every))),
         sessions=tuple(_hits(ledger, every, wanted, wholly)),
@@ -278,6 +317,7 @@ def _with_copies(ledger: Ledger, daily: str, wanted: Wanted) -> Targets:
         shared=shared,
         sections=tuple(sections),
         articles=tuple(_article_hits(ledger, _told_in(ledger, every))),
+        lessons=len(drawn | set(wanted.lessons)),
     )
 
 
@@ -345,6 +385,9 @@ def needles(ledger: Ledger, targets: Targets, selector: Selector) -> Callable[[s
             digest = found[1].digest
             for point in (digest.context, *digest.exchanges, *digest.decisions, *digest.lessons, *digest.actions):
                 known |= {_key(part) for text in (point.text, point.quote) for _, _, part in _sentences(text)}
+    for uid in targets.wanted.lessons:
+        entry = lessons.lesson(ledger, uid)
+        known |= {_key(part) for _, _, part in _sentences(entry.lesson.text)} if entry else set()
     known.discard("")
     return lambda line: [(start, end) for start, end, part in _sentences(line) if _key(part) in known]
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from afterword.app.program import Program
 
 _log = logging.getLogger(__name__)
+_COUNTED: Final[tuple[forgetting.Kind, ...]] = ("item", "section", "day", "article", "lesson")
 _TRIES: Final = 40
 _PAUSE_S: Final = 0.25
 """How often, and after how long, it is tried to empty a log that a reader holds."""
@@ -66,12 +67,13 @@ def run(
             # An append that a kill left is finished by what it was planned as.
             program.notes.recover()
         program.compiling.look()
+        program.lessons.take_in()
         with ledger.transaction(durable=True):
             forgetting.mark(ledger, program.redactor)
         forgotten_file.keep(program.config.places.state, tombstones.every(ledger))
         faults.hit("forget.marked")
         touched = forgetting.rows(ledger, "session")
-        counts = {kind: len(forgetting.planned(ledger, kind)) for kind in ("item", "section", "day", "article")}
+        counts = {kind: len(forgetting.planned(ledger, kind)) for kind in _COUNTED}
         erasing.rows(
             ledger, program.redactor, SAID, lambda done, all_: tell("Forgetting", "items", done, all_, "erased")
         )
@@ -79,6 +81,7 @@ def run(
         left = _notes(program)
         _write_up(program, touched)
         left += _articles(program, tell)
+        left += _lessons(program)
         faults.hit("forget.articles")
         program.text.forget_replaced()
         program.text.pack()
@@ -104,6 +107,7 @@ def run(
         "sessions": len(touched),
         "sections": counts["section"],
         "articles": counts["article"],
+        "lessons": counts["lesson"],
         "left": sorted(set(left)),
         "vault_away": waits,
     }
@@ -176,6 +180,17 @@ def _articles(program: "Program", tell: "Tell") -> list[str]:
     if not forgotten_notes.relieve_log(program.vault, folders.knowledge, titles, found):
         left.append(f"{folders.knowledge}/log.md")
     return left
+
+
+def _lessons(program: "Program") -> list[str]:
+    """Entries of the journal, and what topics and agents' files have of them."""
+    gone = forgetting.planned(program.ledger, "lesson")
+    if not gone or (program.vault is not None and not _vault_there(program)):
+        return []
+    left = program.lessons.journal.forget(gone)
+    program.lessons.settled()
+    pages = program.lessons.pages
+    return left + (list(pages.problems) if pages else [])
 
 
 def _rename(program: "Program", file: article_files.ArticleFile, slug: str) -> None:

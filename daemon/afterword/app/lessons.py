@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 _LOOK_AGAIN_S: Final = 2.0
 _QUIET_US: Final = 60_000_000
+_ENTRIES_AT_ONCE: Final = 100
 _AT_ONCE_FILES: Final = 200
 """The daemon writes so many entries, then looks after the stores before the next."""
 _log = logging.getLogger(__name__)
@@ -160,6 +161,8 @@ class Lessons:
         if not compile_on.here(self._ledger):
             return Distilled(seen, taken, gleaned, None, self.render(patient=patient), self._machine())
         folded = self.fold(engine, on_progress=on_progress, stop=stop)
+        if folded.left:
+            return Distilled(seen, taken, gleaned, folded, 0)  # stopped: what stands stands
         # What says again what an article was retracted for goes with it.
         retract_spread.spread(self._ledger, self._redactor)
         files = self.render(patient=patient)
@@ -184,7 +187,7 @@ class Lessons:
             entries, facts = lessons.lessons(ledger), lessons.facts(ledger)
             fold = Fold(entries, facts, lessons.stored_facts(ledger), Words(), chosen)
             # What a model was paid for is kept at once; the files are brought up to date when all of it is there.
-            some = fold.run(AT_ONCE if chosen.paid else 0, on_progress)
+            some = fold.run(AT_ONCE if chosen.paid else _ENTRIES_AT_ONCE, on_progress)
             if some.changed:
                 with ledger.transaction(durable=True):
                     for its_id, fact in sorted(some.changed.items()):

@@ -19,7 +19,7 @@ from afterword.domain.errors import AfterwordError, UserError
 from afterword.domain.settings import Settings
 from afterword.redact.redactor import Redactor
 from afterword.store import files
-from afterword.store.ledger import articles, registers
+from afterword.store.ledger import articles, lessons, registers
 from afterword.store.ledger.ledger import Ledger, RecordKind, open_reader
 from afterword.store.vault_card import CARD, VaultCard, read_card
 
@@ -193,6 +193,9 @@ def _point(what: Plan, where: config.Places, current: config.Config | None) -> N
             config.write(where.config_file, "vault", key, value)
 
 
+_OF_A_VAULT = ("article_file", "other_file", "placed", "note", "build_logged", "went_on", "told", "append")
+
+
 def settle_vault(ledger: Ledger, card: VaultCard | None) -> None:
     """Where another vault takes the place of the one before, what is known of files counts no more: all is written
     anew."""
@@ -201,9 +204,10 @@ def settle_vault(ledger: Ledger, card: VaultCard | None) -> None:
         return
     with ledger.transaction():
         if before is not None:
-            for table in ("article_file", "other_file", "placed", "note", "build_logged", "went_on", "told", "append"):
+            for table in (*_OF_A_VAULT, "lesson_file"):
                 ledger.db.execute(f"DELETE FROM {table}")  # noqa: S608  # names of ours
             ledger.set_meta(articles.OWED, 1)
+            ledger.set_meta(lessons.OWED, 1)
         ledger.set_meta("vault_id", card.id)
 
 

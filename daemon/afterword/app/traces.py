@@ -15,9 +15,10 @@ from afterword.domain.article_note import comparable, layout, same_part, text_of
 from afterword.domain.articles import Edits
 from afterword.domain.ids import SegmentKey
 from afterword.store import files, forgotten_notes
-from afterword.store.ledger import article_files, articles, section_edits
+from afterword.store.ledger import article_files, articles, lesson_files, lessons, section_edits
 from afterword.store.ledger.article_files import ArticleFile
 from afterword.store.ledger.ledger import Ledger
+from afterword.store.ledger.lesson_files import LessonFile
 from afterword.store.matter import read_matter
 
 Find = Callable[[str], list[tuple[int, int]]]
@@ -45,6 +46,8 @@ def lines(vault: Path, daily: str, knowledge: str, ledger: Ledger, find: Find) -
     def theirs(key: SegmentKey, text: str) -> bool:
         return text in written.get(key, ())
 
+    lesson_rows = {file.path: file for file in lesson_files.every(ledger).values()}
+    own = {each.uid for each in lessons.lessons(ledger) if each.lesson.source == "file" or each.edits.text is not None}
     found = []
     for path in sorted(_notes(vault)):
         name = path.relative_to(vault).as_posix()
@@ -54,8 +57,25 @@ def lines(vault: Path, daily: str, knowledge: str, ledger: Ledger, find: Find) -
             continue
         file = by_path.get(name)
         held = _held(edited[file.uid]) if file and file.uid in edited else frozenset()
-        ours = _ours(name, note, daily, knowledge, file, held, theirs)
+        if name in lesson_rows:
+            ours = _our_lines(ledger, note, lesson_rows[name], own)
+        else:
+            ours = _ours(name, note, daily, knowledge, file, held, theirs)
         found += [Line(name, number, spans) for number, spans in _matching(note, ours, find)]
+    return found
+
+
+def _our_lines(ledger: Ledger, note: bytes, file: LessonFile, own: Collection[str]) -> list[tuple[int, int]]:
+    """Our lines of an entry, a topic or an agent's file: of an entry all, unless a person wrote or changed it."""
+    if file.key.startswith("l-"):
+        return [] if file.key in own else [(0, len(note))]
+    known = lesson_files.hashes(file)
+    found = []
+    at = 0
+    for line in note.split(b"\n"):
+        if lesson_files.line_hash(ledger, line.decode("utf-8", "surrogateescape").rstrip("\r")) in known:
+            found.append((at, at + len(line)))
+        at += len(line) + 1
     return found
 
 

@@ -12,7 +12,7 @@ from typing import Final
 from afterword.app.config import Config
 from afterword.domain.articles import Article, Use, name_key
 from afterword.domain.clock import Zones
-from afterword.domain.errors import NotSetUp
+from afterword.domain.errors import NothingFound, NotSetUp, UsageError
 from afterword.domain.ids import ArticleUid
 from afterword.domain.items import Kind
 from afterword.redact.redactor import Redactor
@@ -37,6 +37,25 @@ def opened(config: Config, path: str, now_us: int) -> None:
         return
     if found:
         use_log.note(config.places.state, "opened", [found.uid], day)
+
+
+def useful(state: Path, ledger: Ledger, what: str, day: str) -> dict[str, str]:
+    """Note that somebody found an article useful: it counts as cited. What is meant is its uid, path, slug or title.
+
+    Raises:
+        NothingFound: no live article answers to that.
+        UsageError: several do.
+    """
+    from afterword.app.retract_places import named  # noqa: PLC0415  # not for every search
+
+    paths = {uid: file.path for uid, file in article_files.every(ledger).items()}
+    found = [each for each in articles.current(ledger) if each.live and named(each, paths.get(each.uid, ""), what)]
+    if not found:
+        raise NothingFound(f"no article answers to {what!r}", "`afterword search --kind article` finds some")
+    if len(found) > 1:
+        raise UsageError(f"{len(found)} articles answer to {what!r}", "give the id (a-…)")
+    use_log.note(state, "cited", [found[0].uid], day)
+    return {"uid": found[0].uid, "title": found[0].article.title, "path": paths.get(found[0].uid, "")}
 
 
 def settle(ledger: Ledger, redactor: Redactor, state: Path, vault: Path | None, zones: Zones) -> int:

@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "distill": ("afterword.cli.learn:distill", "Make facts of the journal, for topics and agents."),
     "recall": ("afterword.cli.recall:recall", "What a session in this folder begins with."),
     "open": ("afterword.cli.open:open_", "Open in Obsidian where a result was written up."),
+    "useful": ("afterword.cli.useful:useful", "Say that an article helped: it ranks a little higher."),
     "retract": ("afterword.cli.retract:retract", "Mark what proved wrong: nothing tells it any more."),
     "undo": ("afterword.cli.retract:undo", "Take a retraction back; without ID, list what can be."),
     "unmerge": ("afterword.cli.unmerge:unmerge", "Part what was merged by mistake; without ARTICLE, list it."),

@@ -107,6 +107,8 @@ def _tell(fields: dict[str, Any]) -> None:
         fate = f"{left} of {one['points']} points stay" if left else "goes"
         say(f"{one['path'] or one['title']}: {fate}")
     _more(fields["articles"])
+    if fields["lessons"]:
+        say(f"{amount(fields['lessons'], 'lesson')} of the journal, and what topics and agents' files have of them.")
     if fields["contexts"]:
         say(f"{amount(fields['contexts'], 'ready context')} are written anew.")
     _tell_kept(fields)

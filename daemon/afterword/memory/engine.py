@@ -1,6 +1,6 @@
 """What turns entries into facts: what every engine promises, and the one that needs no model."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Protocol
 
 from afterword.domain.ids import LessonUid
@@ -47,22 +47,23 @@ class Extractive:
         for n, (_, lesson) in enumerate(row):
             said: list[tuple[str, str]] = [(each.id, each.fact.text) for each in known]
             said += [(uid, earlier.text) for uid, earlier in row[:n]]
-            found.append(self._one(lesson, said))
+            apart = {each.id for each in known if not scope_meets(lesson, each.fact)}
+            found.append(self._one(lesson, said, apart))
         return found
 
-    def _one(self, lesson: Lesson, said: Sequence[tuple[str, str]]) -> Placing:
+    def _one(self, lesson: Lesson, said: Sequence[tuple[str, str]], apart: Collection[str]) -> Placing:
         topic = lesson.topic or self._topic_of(lesson.text) or lesson.project or GENERAL
         for ref, text in said:
             if self._alike.same(lesson.text, text):
                 return Placing("same", ref, topic)
         for ref, text in said:
-            if self._alike.against(lesson.text, text):
+            if ref not in apart and self._alike.against(lesson.text, text):
                 return Placing("replaces", ref, topic)
         return Placing("new", "", topic)
 
 
 def scope_meets(lesson: Lesson, fact: Fact) -> bool:
-    """Whether an entry and a fact can be about the same: no agent, project or machine keeps them apart."""
+    """Whether an entry can go against a fact: no agent, project or machine keeps them apart."""
     agents = not lesson.agents or not fact.agents or bool(set(lesson.agents) & set(fact.agents))
     projects = not lesson.project or not fact.projects or lesson.project in fact.projects
     return agents and projects and lesson.machine == fact.machine

@@ -153,12 +153,11 @@ class Fold:
 
     def _put(self, each: CurrentLesson, placing: Placing, of: FactId) -> FactId:
         fact = self._facts.get(of)
-        meets = fact is not None and scope_meets(each.lesson, fact)
-        if placing.verdict == "same" and fact is not None and meets:
+        if placing.verdict == "same" and fact is not None and each.lesson.machine == fact.machine:
             its_id = self._join(of, each, placing)
         else:
             its_id = self._new(each, placing)
-            if placing.verdict == "replaces" and fact is not None and meets:
+            if placing.verdict == "replaces" and fact is not None and scope_meets(each.lesson, fact):
                 self._against(its_id, of)
         for target in self._meant(each.lesson.supersedes):
             if target != its_id:
@@ -249,11 +248,12 @@ class Fold:
         self._words[its_id] = words
 
     def _near(self, lesson: Lesson) -> list[FactId]:
-        """The facts that share most with an entry, the nearest first."""
+        """The facts that share most with an entry, the nearest first; said for other agents or in other projects too,
+        since one fact lives in one place."""
         hits: Counter[FactId] = Counter()
         for word in self._alike.words(lesson.text):
             weight = 1 + 60 // (1 + len(self._postings.get(word, ())))
             for its_id in self._postings.get(word, ()):
                 hits[its_id] += weight
-        row = [its_id for its_id in hits if scope_meets(lesson, self._facts[its_id])]
+        row = [its_id for its_id in hits if self._facts[its_id].machine == lesson.machine]
         return sorted(row, key=lambda its_id: (-hits[its_id], its_id))[:_NEAREST]

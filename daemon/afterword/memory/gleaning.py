@@ -14,7 +14,7 @@ from afterword.domain.digest import Point
 from afterword.domain.ids import LessonUid, SegmentKey, digest_lesson_uid
 from afterword.domain.lessons import TEXT_MAX, Lesson, LessonKind, agent_name
 from afterword.redact.redactor import Redactor
-from afterword.store.ledger import lessons, registers, segments, tombstones
+from afterword.store.ledger import forgetting, lessons, registers, segments, tombstones
 from afterword.store.ledger.ledger import Ledger, RecordKind
 from afterword.store.ledger.segments import SectionRecord
 
@@ -69,7 +69,7 @@ def _section(ledger: Ledger, redactor: Redactor, row: int, auto: Auto) -> int:
     if not record.withdrawn_by and record.harness != old_notes.NAME:
         said = {digest_lesson_uid(key, point.quote): point for point in record.digest.lessons}
     done = 0
-    for uid in made_of(ledger, register.row):
+    for uid in forgetting.drawn_from(ledger, register.row):
         standing = lessons.lesson(ledger, uid)
         if standing and uid not in said and standing.lesson.status in ("active", "draft"):
             stored = msgspec.structs.replace(standing.lesson, status="withdrawn")
@@ -90,16 +90,6 @@ def _section(ledger: Ledger, redactor: Redactor, row: int, auto: Auto) -> int:
         if entry:
             ledger.derive((RecordKind.LESSON, entry.row), [(RecordKind.SECTION, register.row)])
     return done
-
-
-def made_of(ledger: Ledger, section: int) -> list[LessonUid]:
-    """The entries that were drawn from a section (the row of its register)."""
-    rows = ledger.db.execute(
-        "SELECT r.key FROM derivation d JOIN register r ON r.row = d.dst"
-        " WHERE d.src_kind = ? AND d.src = ? AND d.dst_kind = ? AND r.forgotten = 0",
-        (RecordKind.SECTION, section, RecordKind.LESSON),
-    ).fetchall()
-    return [LessonUid(key) for (key,) in rows]
 
 
 def _lesson(key: SegmentKey, record: SectionRecord, point: Point, auto: Auto) -> Lesson:

@@ -7,7 +7,7 @@ left alone. One of ours that vanished counts as deleted when two looks agree and
 import contextlib
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -130,6 +130,30 @@ class Journal:
                     self._save(file)
             done += len(made)
         return done, len(some) == len(bare)
+
+    def forget(self, gone: Mapping[str, str]) -> list[str]:
+        """Take away the files of entries that were forgotten (uid → `ours` or `theirs`); a person's own stay.
+
+        Returns:
+            The files that could not be taken away.
+        """
+        left = []
+        known = lesson_files.every(self._ledger)
+        for key, whose in gone.items():
+            file = known.get(key)
+            if file is None or self._vault is None:
+                continue
+            path = self._vault / file.path
+            if whose == "ours" and path.is_file() and not path.is_symlink():
+                try:
+                    path.unlink()
+                    files.sync_folder(path.parent)
+                except OSError:
+                    left.append(file.path)
+                    continue
+            with self._ledger.transaction():
+                lesson_files.drop(self._ledger, [key])
+        return left
 
     def name_of(self, each: CurrentLesson) -> str:
         """Where an entry without a file will lie, relative to the vault."""

@@ -202,7 +202,7 @@ class Pages:
         ours = lesson_files.hashes(file)
         rows = (line.rstrip() for line in old.decode("utf-8", "surrogateescape").split("\n"))
         lines = {row for row in rows if row and lesson_files.line_hash(self._ledger, row) in ours}
-        new = merged(old, view, ids, lines)
+        new = merged(old, view, {*ids, *lesson_files.facts_in(file)}, lines)
         done = splice(new, values, Wanted(front, {}), Written(file.fields))
         if done.note == old and done.written.fields == file.fields:
             return None

@@ -28,6 +28,7 @@ from afterword.domain.errors import AfterwordError, NothingFound
 from afterword.redact.exits import leave_tree
 from afterword.redact.logs import begin
 from afterword.redact.redactor import Redactor, at_exit
+from afterword.serve.mcp_memory import CLIENT
 from afterword.serve.mcp_tools import TOOLS
 
 _PARENT_EVERY_S: Final = 5.0
@@ -42,14 +43,18 @@ def serve(stdin_fd: int, stdout_fd: int, config_file: Path | None, parent: int) 
     async def list_tools(_context: Any, _asked: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=[tool.shown for tool in TOOLS.values()])
 
-    async def call_tool(_context: Any, asked: CallToolRequestParams) -> CallToolResult:
-        return await anyio.to_thread.run_sync(_answer, config_file, redactor, asked.name, asked.arguments or {})
+    async def call_tool(context: Any, asked: CallToolRequestParams) -> CallToolResult:
+        arguments = dict(asked.arguments or {})
+        if asked.name == "remember":
+            arguments[CLIENT] = _client(context)
+        return await anyio.to_thread.run_sync(_answer, config_file, redactor, asked.name, arguments)
 
     server: Server[Any] = Server(
         "afterword", version=__version__, on_list_tools=list_tools, on_call_tool=call_tool,
         instructions=(
             "Search earlier sessions before you solve a problem again or decide what may be decided already; ask"
-            " `again` about an error before you debug it, `blame` about a file before you change how it works."
+            " `again` about an error before you debug it, `blame` about a file before you change how it works. Have"
+            " what will be true in later sessions too kept with `remember`."
         ),
     )  # fmt: skip
 
@@ -63,6 +68,13 @@ def serve(stdin_fd: int, stdout_fd: int, config_file: Path | None, parent: int) 
             group.cancel_scope.cancel()
 
     anyio.run(run)
+
+
+def _client(context: Any) -> str:
+    """What the client calls itself; nothing where it did not say."""
+    said = getattr(getattr(context, "session", None), "client_params", None)
+    name = getattr(getattr(said, "client_info", None), "name", "")
+    return name if isinstance(name, str) else ""
 
 
 async def _end_with(parent: int, stdout_fd: int) -> None:

@@ -23,6 +23,7 @@ from afterword.domain.clock import clock_from
 from afterword.domain.errors import NothingFound
 from afterword.domain.items import Kind
 from afterword.index.narrowing import Filters
+from afterword.serve import mcp_memory, mcp_retract
 from afterword.store import use_log
 from afterword.store.ledger import views
 
@@ -119,6 +120,8 @@ def _show(config: Config, arguments: dict[str, Any]) -> dict[str, Any]:
             if item is None:
                 raise NothingFound(f"{asked.id} is not shown any more")
             return _message(asked.id, item, start)
+        if note := mcp_retract.article(config, ledger, asked.id, BUDGET_TOKENS * _BYTES_A_TOKEN, start):
+            return note
         fields = session_fields(whole(ledger, find(ledger, asked.id)))
     facts = fields["session"]
     answer: dict[str, Any] = {
@@ -309,7 +312,7 @@ TOOLS: Final[dict[str, OfTool]] = {
         _tool(
             "show",
             "Read an earlier session or message",
-            "Gives one message in full, or a session's prompts, replies, commands and edits in order, page by page.",
+            "Gives one message or article in full, or a session's prompts, replies, commands and edits, page by page.",
             {
                 "id": _text("the id of a result, or of a session (a unique beginning will do)"),
                 "start": _number("where to go on: as the last answer said", 0),
@@ -359,6 +362,43 @@ TOOLS: Final[dict[str, OfTool]] = {
             "error",
         ),
         _again,
+    ),
+    "remember": OfTool(
+        Tool(
+            name="remember",
+            title="Remember a lesson",
+            description="Keeps one thing that was learned for later sessions, of all agents: a cause that was found, a"
+            " way that works, a dead end, a fact about this machine. Not what was done, and nothing secret.",
+            input_schema={
+                "type": "object",
+                "properties": mcp_memory.PROPERTIES,
+                "required": ["text"],
+                "additionalProperties": False,
+            },
+            annotations=ToolAnnotations(
+                read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False
+            ),
+        ),
+        mcp_memory.remember,
+    ),
+    "retract": OfTool(
+        Tool(
+            name="retract",
+            title="Take back what proved wrong",
+            description="Marks what earlier sessions wrote up as wrong, wherever it is told. The first call changes"
+            " nothing: it shows all places and gives a word that confirms them. Show them to the person you work for,"
+            " and only with their consent call again with that word. It can be undone for 30 days.",
+            input_schema={
+                "type": "object",
+                "properties": mcp_retract.PROPERTIES,
+                "required": ["what", "reason"],
+                "additionalProperties": False,
+            },
+            annotations=ToolAnnotations(
+                read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False
+            ),
+        ),
+        mcp_retract.retract,
     ),
 }
 """Tool → what clients see of it, and who answers."""

@@ -21,6 +21,7 @@ from afterword.store.ledger import (
     articles,
     backfill,
     forgetting,
+    lessons,
     masked,
     model_calls,
     registers,
@@ -44,6 +45,7 @@ def rows(ledger: Ledger, redactor: Redactor, said: Collection[str], on_progress:
     with ledger.transaction():
         _facts(ledger, redactor, said)
         _write_ups(ledger)
+        _lessons(ledger)
         _builds(ledger)
         _small(ledger)
         faults.hit("forget.step")
@@ -176,6 +178,36 @@ def _builds(ledger: Ledger) -> None:
             forgetting.rewrite(ledger, register, msgspec.json.encode(bare).decode())
 
 
+def _lessons(ledger: Ledger) -> None:
+    """Take entries of the journal out, and the facts that nothing else says; others go by what is left to say them."""
+    gone = set(forgetting.planned(ledger, "lesson"))
+    if not gone:
+        return
+    for key in gone:
+        for name in (key, f"{key}/edits"):
+            if register := registers.get(ledger, RecordKind.LESSON, name):
+                _drop(ledger, register)
+    entries = {each.uid: each.lesson for each in lessons.lessons(ledger)}
+    for its_id, fact in lessons.stored_facts(ledger).items():
+        if not gone & set(fact.lessons):
+            continue
+        kept = tuple(uid for uid in fact.lessons if uid in entries and uid not in gone)
+        register = registers.get(ledger, RecordKind.FACT, its_id)
+        edits = registers.get(ledger, RecordKind.FACT, f"{its_id}/edits")
+        if register and kept:
+            newest = max(kept, key=lambda uid: (entries[uid].at_us, uid))
+            bare = msgspec.structs.replace(fact, lessons=kept, text=entries[newest].text, engine="extractive")
+            forgetting.rewrite(ledger, register, msgspec.json.encode(bare).decode())
+            if edits:
+                told = msgspec.structs.replace(lessons.fact_edits(ledger, its_id), text=None)
+                forgetting.rewrite(ledger, edits, msgspec.json.encode(told).decode())
+            continue
+        for each in (register, edits):
+            if each:
+                _drop(ledger, each)
+    ledger.set_meta(lessons.OWED, 1)
+
+
 def _small(ledger: Ledger) -> None:
     """What else remembers words: how to undo the newest build, why articles may be out of date, which is found anew,
     and what jobs were asked and answered."""
@@ -267,10 +299,9 @@ def _beside(ledger: Ledger, uid: ArticleUid) -> list[registers.Register]:
 def _drop(ledger: Ledger, register: registers.Register) -> None:
     """Leave a register's row to the log, and nothing in it. Its key goes too: an article's is made from a quote."""
     forgetting.rewrite(ledger, register, "{}")
+    kind = ledger.db.execute("SELECT kind FROM register WHERE row = ?", (register.row,)).fetchone()[0]
     ledger.db.execute(
         "UPDATE register SET forgotten = 1, key = ? WHERE row = ?", (f"forgotten:{register.row}", register.row)
     )
     for side in ("dst", "src"):
-        ledger.db.execute(
-            f"DELETE FROM derivation WHERE {side}_kind = ? AND {side} = ?", (RecordKind.ARTICLE, register.row)
-        )
+        ledger.db.execute(f"DELETE FROM derivation WHERE {side}_kind = ? AND {side} = ?", (kind, register.row))

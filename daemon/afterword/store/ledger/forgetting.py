@@ -11,10 +11,19 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from afterword.domain.escape import plain
-from afterword.domain.ids import ArticleUid, ItemId, SegmentKey, SessionId
+from afterword.domain.ids import ArticleUid, ItemId, LessonUid, SegmentKey, SessionId
 from afterword.redact.redactor import Redactor
 from afterword.redact.text import stored
-from afterword.store.ledger import articles, authority, registers, section_edits, segments, sessions, tombstones
+from afterword.store.ledger import (
+    articles,
+    authority,
+    lessons,
+    registers,
+    section_edits,
+    segments,
+    sessions,
+    tombstones,
+)
 from afterword.store.ledger.ledger import Ledger, RecordKind, unpack
 from afterword.store.ledger.tombstones import FACTS, Tombstone
 
@@ -23,6 +32,7 @@ Kind: TypeAlias = Literal[
     "ask-bare",
     "ask-title",
     "ask-item",
+    "ask-lesson",
     "look",
     "item",
     "facts",
@@ -31,14 +41,19 @@ Kind: TypeAlias = Literal[
     "section",
     "day",
     "article",
+    "lesson",
 ]
 """ask-…: what somebody wants forgotten, by ids. look: people's notes were changed for it, and are looked at again.
 
 The rest is what `mark` made of it, and goes when it is done: rows of items and sessions, keys of registers to blank,
-sections in notes with the hashes of what a person wrote into them, days, articles with their slug."""
+sections in notes with the hashes of what a person wrote into them, days, articles with their slug, entries of the
+journal and whether the file is `ours` or `theirs`."""
 
-VAULT_KINDS: Final[tuple[Kind, ...]] = ("section", "article")
+VAULT_KINDS: Final[tuple[Kind, ...]] = ("section", "article", "lesson")
 """What only a vault that is there can be done with."""
+
+
+_ASKED: Final[tuple[Kind, ...]] = ("ask-session", "ask-bare", "ask-title", "ask-item", "ask-lesson")
 
 
 class Wanted(msgspec.Struct, frozen=True):
@@ -49,12 +64,13 @@ class Wanted(msgspec.Struct, frozen=True):
     bare: tuple[SessionId, ...] = ()
     titled: tuple[SessionId, ...] = ()
     items: tuple[int, ...] = ()
+    lessons: tuple[LessonUid, ...] = ()
     look: bool = False
     """A person struck it out of their own notes: what the ledger has of those is taken in anew."""
 
     @property
     def empty(self) -> bool:
-        return not (self.sessions or self.bare or self.titled or self.items)
+        return not (self.sessions or self.bare or self.titled or self.items or self.lessons)
 
 
 def ask(ledger: Ledger, wanted: Wanted) -> None:
@@ -64,6 +80,7 @@ def ask(ledger: Ledger, wanted: Wanted) -> None:
         ("ask-bare", wanted.bare),
         ("ask-title", wanted.titled),
         ("ask-item", wanted.items),
+        ("ask-lesson", wanted.lessons),
         ("look", ("",) if wanted.look else ()),
     ):
         ledger.db.executemany("INSERT OR IGNORE INTO forgetting (kind, key) VALUES (?, ?)", [(kind, k) for k in keys])
@@ -112,8 +129,10 @@ def apply(ledger: Ledger, stones: Iterable[Tombstone]) -> int:
             told.append(SessionId(stone.key))
         elif stone.kind == "facts":
             (titled if stone.fields == ("title",) else bare).append(SessionId(stone.key))
+    gone = [LessonUid(stone.key) for stone in new if stone.kind == "lesson"]
+    entries = tuple(uid for uid in gone if lessons.lesson(ledger, uid) is not None)
     held = {row for its_id in told for row in owned_by(ledger, its_id)}
-    ask(ledger, Wanted(tuple(told), tuple(bare), tuple(titled), tuple(sorted(items | held))))
+    ask(ledger, Wanted(tuple(told), tuple(bare), tuple(titled), tuple(sorted(items | held)), entries))
     return len(new)
 
 
@@ -133,17 +152,18 @@ def owned_by(ledger: Ledger, its_id: SessionId) -> set[int]:
 
 def mark(ledger: Ledger, redactor: Redactor) -> bool:
     """Make what was asked for hold; whether there was anything. Inside a transaction."""
-    asked = {kind: planned(ledger, kind) for kind in ("ask-session", "ask-bare", "ask-title", "ask-item")}
+    asked = {kind: planned(ledger, kind) for kind in _ASKED}
     if not any(asked.values()):
         return False
     touched: set[int] = set()
     named: set[SegmentKey] = set()
-    for kind, stone, fields in (
+    stones: tuple[tuple[Kind, str, tuple[str, ...]], ...] = (
         ("ask-session", "session", ()),
         ("ask-bare", "facts", FACTS),
         ("ask-title", "facts", ("title",)),
-    ):
-        for its_id in asked[kind]:
+    )
+    for kind, stone, fields in stones:
+        for its_id in planned(ledger, kind):
             tombstones.put(ledger, msgspec.convert({"kind": stone, "key": its_id, "fields": fields}, Tombstone))
             found = ledger.db.execute("SELECT row FROM session WHERE id = ?", (its_id,)).fetchone()
             # A title or a project's name is in whatever was made of the session.
@@ -170,6 +190,7 @@ def mark(ledger: Ledger, redactor: Redactor) -> bool:
         authority.settle(ledger, session)
         sessions.mark_dirty(ledger, session, 0)
         _plan(ledger, "session", session)
+    _lessons(ledger, map(LessonUid, asked["ask-lesson"]))
     _sections(ledger, redactor, items, touched, named)
     ledger.db.execute("DELETE FROM forgetting WHERE kind LIKE 'ask-%'")
     return True
@@ -217,11 +238,31 @@ def _sections(ledger: Ledger, redactor: Redactor, items: set[int], touched: set[
         _plan(ledger, "blank", key)
         _plan(ledger, "section", key, " ".join(sorted(hashes)) or "-")
         _plan(ledger, "day", record.day)
+        _lessons(ledger, drawn_from(ledger, register.row))
         if not record.withdrawn_by:
             gone = msgspec.structs.replace(record, withdrawn_by=key)
             rewrite(ledger, register, msgspec.json.encode(gone).decode())
     for uid, slug in _articles_of(ledger, keys):
         _plan(ledger, "article", uid, slug)
+
+
+def _lessons(ledger: Ledger, uids: Iterable[LessonUid]) -> None:
+    """Have entries of the journal refused from now on, and note them."""
+    for uid in uids:
+        each = lessons.lesson(ledger, uid)
+        tombstones.put(ledger, Tombstone("lesson", uid))
+        theirs = each is not None and (each.lesson.source == "file" or each.edits.text is not None)
+        _plan(ledger, "lesson", uid, "theirs" if theirs else "ours")
+
+
+def drawn_from(ledger: Ledger, section: int) -> list[LessonUid]:
+    """The entries of the journal that were drawn from a section (the row of its register)."""
+    rows = ledger.db.execute(
+        "SELECT r.key FROM derivation d JOIN register r ON r.row = d.dst"
+        " WHERE d.src_kind = ? AND d.src = ? AND d.dst_kind = ? AND r.forgotten = 0",
+        (RecordKind.SECTION, section, RecordKind.LESSON),
+    ).fetchall()
+    return [LessonUid(key) for (key,) in rows]
 
 
 def line_hash(ledger: Ledger, redactor: Redactor, text: str) -> str:

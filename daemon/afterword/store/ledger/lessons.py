@@ -51,6 +51,15 @@ def lessons(ledger: Ledger) -> list[CurrentLesson]:
     ]
 
 
+def stored_lessons(ledger: Ledger) -> dict[LessonUid, Lesson]:
+    """Every entry as it was taken in, by uid."""
+    return {
+        LessonUid(found.key): found.read(Lesson)
+        for found in registers.every(ledger, RecordKind.LESSON)
+        if not found.key.endswith(_EDITS)
+    }
+
+
 def lesson(ledger: Ledger, uid: LessonUid) -> CurrentLesson | None:
     """One entry as it stands."""
     found = registers.get(ledger, RecordKind.LESSON, uid)
