@@ -201,6 +201,10 @@ class Compiling:
                 self._ledger, self._redactor, self._zones, self._today(), unused_days=self._unused_days, stop=stop
             )
         written = self.render(patient=patient)
+        if aging and self._pages and not stop():
+            from afterword.app import review  # noqa: PLC0415  # it acts through what is here
+
+            written += self._pages.put_review(review.page(review.candidates(self._ledger)))
         if any(day.state not in ("unchanged", "waiting") for day in done.days):
             self._remember("last_compile_us")
         return Compiled(done.days, written, seen, titles)

@@ -67,7 +67,9 @@ def parted(ledger: Ledger) -> list[tuple[Parting, str, str]]:
     """(parting, title of the article, title of what was parted from it) of every parting that holds."""
     titles = {each.uid: each.article.title for each in articles.current(ledger)}
     return [
-        (one, titles.get(one.article, one.article), titles.get(one.part, one.part)) for one in partings.every(ledger)
+        (one, titles.get(one.article, one.article), titles.get(one.part, one.part))
+        for one in partings.every(ledger)
+        if one.ruling.verdict == "distinct"
     ]
 
 

@@ -25,7 +25,7 @@ from afterword.store.ledger.ledger import Ledger
 from afterword.store.matter import read_matter
 from afterword.store.vault_card import may_write
 
-_PAGES: Final = frozenset({"index.md", "log.md"})
+_PAGES: Final = frozenset({"index.md", "log.md", "review.md"})
 _STATUSES: Final[dict[str, Status]] = {"active": "active", "stale": "stale", "retracted": "retracted", "draft": "draft"}
 _UID: Final = re.compile(r"a-[0-9a-f]{12}")
 _LEAST_MANY: Final = 3

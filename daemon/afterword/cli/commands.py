@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "retract": ("afterword.cli.retract:retract", "Mark what proved wrong: nothing tells it any more."),
     "undo": ("afterword.cli.retract:undo", "Take a retraction back; without ID, list what can be."),
     "unmerge": ("afterword.cli.unmerge:unmerge", "Part what was merged by mistake; without ARTICLE, list it."),
+    "review": ("afterword.cli.review:review", "Decide what waits for your word: contradictions, doubles, what is old."),
     "report": ("afterword.cli.report:report", "One page with pictures: what there is, what it came to, what it cost."),
     "forget": ("afterword.cli.forget:forget", "Take something out of everything, for good; shows first what goes."),
     "status": ("afterword.cli.state:status", "One screen: what runs, what is pending, how much there is."),

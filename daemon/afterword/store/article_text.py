@@ -201,6 +201,8 @@ def _front(current: Current, sources: Sources, targets: Targets, out: Out) -> li
         ("engine", Word(article.engine)),
         ("cssclasses", [Word("memory-article")]),
     ]
+    if edits.pinned:
+        rows.append(("pinned", True))
     if edits.bodies:
         rows.append(("edited", True))
     return rows
