@@ -24,6 +24,16 @@ INPUT_MAX_BYTES = 1 << 20
 CONTEXT_MAX_BYTES = 256 << 10
 FIELD_MAX_CHARS = 4096
 SPOOLED_MAX = 1000
+LOOKED_BYTES = 512 << 10
+"""So much of the end of a transcript is looked at when a session stops."""
+WORKED = (b'"name":"Edit"', b'"name":"MultiEdit"', b'"name":"Write"', b'"name":"NotebookEdit"', b'"name":"Bash"')
+KEPT = (b"afterword__remember", b"afterword learn")
+ASK = (
+    b'{"decision":"block","reason":"Before you stop: if this session found something that later sessions should know'
+    b" (a cause, a way that works, a dead end, a fact about this machine), keep it now with afterword's tool `remember`"
+    b', one sentence each. If there is nothing of the kind, stop."}\n'
+)
+ASKED_MAX = 1000
 PATIENCE_S = 0.2
 """How long an agent may take to say what happened; it says it at once, or not at all."""
 
@@ -41,6 +51,10 @@ def main() -> None:
 def run(words: list[str], env: dict[str, str], stdin: int, stdout: int) -> None:
     """Handle one event: spool it, and for a session's start print the ready context."""
     event = words[0] if words else ""
+    if event == "stop":
+        text = asking(state_folder(env), read(stdin))
+        while text:
+            text = text[os.write(stdout, text) :]
     if event not in EVENTS:
         return
     said = fields(read(stdin))
@@ -100,6 +114,16 @@ class _Plain:
 
 def fields(data: bytes) -> dict[str, str]:
     """The three fields of the agent's JSON, "" where one is missing or is no text."""
+    found = parsed(data)
+    said = {}
+    for name, keys in FIELDS:
+        values = [found.get(key) for key in keys]
+        said[name] = next((v for v in values if isinstance(v, str) and len(v) <= FIELD_MAX_CHARS), "")
+    return said
+
+
+def parsed(data: bytes) -> dict[str, object]:
+    """The agent's JSON object; empty where it is none."""
     text = data.decode("utf-8", "replace").strip()
     try:
         if make_scanner is None:
@@ -110,11 +134,35 @@ def fields(data: bytes) -> dict[str, str]:
             found = make_scanner(_Plain)(text, 0)[0]  # type: ignore[arg-type]  # all it wants is the attributes
     except (ValueError, RecursionError, StopIteration):
         found = None
-    said = {}
-    for name, keys in FIELDS:
-        values = [found.get(key) for key in keys] if isinstance(found, dict) else []
-        said[name] = next((v for v in values if isinstance(v, str) and len(v) <= FIELD_MAX_CHARS), "")
-    return said
+    return found if isinstance(found, dict) else {}
+
+
+def asking(state: str, data: bytes) -> bytes:
+    """What an agent that is about to stop is asked: once in a session, and only where work was done and nothing of it
+    was kept. b"" otherwise."""
+    said = fields(data)
+    if not said["session"] or parsed(data).get("stop_hook_active"):
+        return b""
+    fd = os.open(said["transcript"], os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        os.lseek(fd, max(0, os.fstat(fd).st_size - LOOKED_BYTES), os.SEEK_SET)
+        text = os.read(fd, LOOKED_BYTES).replace(b'": "', b'":"')
+    finally:
+        os.close(fd)
+    if not any(word in text for word in WORKED) or any(word in text for word in KEPT):
+        return b""
+    folder = private(os.path.join(state, "asked"))
+    known = os.listdir(folder)
+    if len(known) >= ASKED_MAX:
+        for name in known:
+            os.unlink(os.path.join(folder, name))
+    # A name of the agent's own becomes no path: hex of its beginning and end.
+    name = (said["session"][:40] + said["session"][-40:]).encode("utf-8", "replace").hex()
+    try:
+        os.close(os.open(os.path.join(folder, name), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    except FileExistsError:
+        return b""
+    return ASK
 
 
 def state_folder(env: dict[str, str]) -> str:
@@ -133,15 +181,7 @@ def state_folder(env: dict[str, str]) -> str:
 
 def spool(state: str, event: str, said: dict[str, str]) -> None:
     """Drop one file for the daemon. A full spool takes no more: a sweep knows all of it anyway."""
-    folder = os.path.join(state, "spool")
-    if not os.path.isdir(folder):
-        missing = []
-        at = folder
-        while not os.path.isdir(at):
-            missing.append(at)
-            at = os.path.dirname(at)
-        for made in reversed(missing):
-            os.mkdir(made, 0o700)
+    folder = private(os.path.join(state, "spool"))
     if len(os.listdir(folder)) >= SPOOLED_MAX:
         return
     name = f"{time.time_ns():020d}-{os.getpid()}.json"
@@ -157,6 +197,18 @@ def spool(state: str, event: str, said: dict[str, str]) -> None:
     except OSError:
         os.unlink(hidden)
         raise
+
+
+def private(folder: str) -> str:
+    """The folder, made where it is missing, with its parents: for its owner alone."""
+    missing = []
+    at = folder
+    while not os.path.isdir(at):
+        missing.append(at)
+        at = os.path.dirname(at)
+    for made in reversed(missing):
+        os.mkdir(made, 0o700)
+    return folder
 
 
 def quoted(text: str) -> str:

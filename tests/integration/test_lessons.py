@@ -16,7 +16,7 @@ from afterword.app.retract import Retract, Undo
 from afterword.domain.errors import UsageError, UserError
 from afterword.domain.registers import Rank
 from afterword.memory.agent_file import BUDGET_BYTES
-from afterword.store import files
+from afterword.store import faults, files
 from afterword.store.ledger import compile_on, registers
 from afterword.store.ledger.ledger import RecordKind
 
@@ -516,3 +516,87 @@ def test_recall_in_a_transcript_adds_no_fact(tmp_path: Path) -> None:
             write_up(program, WriteUp(0), quiet, lambda: False)
         assert book.facts().keys() == known.keys(), n
     assert len(book.files("journal")) > 2, "the rounds were read"
+
+
+def test_lint_and_a_git_hook_hold_the_vault_to_it(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.run("init", str(home.vault), "--yes")
+    home.run("learn", "The NAS runs fnos", "--topic", "nas", "--everywhere")
+    home.run("distill")
+    git = ["git", "-c", "user.name=t", "-c", "user.email=t@t", "-C", str(home.vault)]
+    home.run("lint", "--git-hook", code=4)
+    subprocess.run([*git, "init", "-q"], check=True)
+    assert home.json("lint", "--git-hook")["installed"] is True
+    assert home.json("lint", "--git-hook")["installed"] is False
+    subprocess.run([*git, "add", "-A"], check=True)
+    subprocess.run([*git, "commit", "-q", "-m", "fine"], check=True, env=home.env)
+    agent = home.vault / "lessons/agents/claude.md"
+    topic = home.vault / "lessons/topics/nas.md"
+    entry = home.vault / "lessons/journal/mine.md"
+    agent.write_text(agent.read_text() + "- by hand\n" * 210)
+    (topic.parent / "other.md").write_text(topic.read_text())
+    entry.write_text("---\nkind: opinion\n---\nA thing.\n")
+    found = {(fault["kind"], Path(fault["path"]).name) for fault in home.json("lint", "--lessons", code=1)["faults"]}
+    assert found == {
+        ("by-hand", "claude.md"), ("budget", "claude.md"), ("fact-twice", "other.md"), ("bad-entry", "mine.md"),
+    }  # fmt: skip
+    done = subprocess.run(
+        [*git, "commit", "-q", "-a", "-m", "not fine"], env=home.env, capture_output=True, check=False
+    )
+    assert done.returncode != 0
+    assert b"edited by hand" in done.stdout + done.stderr
+    (topic.parent / "other.md").unlink()
+    entry.unlink()
+    home.run("distill")
+    assert home.json("lint", "--lessons")["ok"] is True
+    hook = home.vault / ".git/hooks/pre-commit"
+    hook.write_text("#!/bin/sh\nexit 0\n")
+    assert "add this line" in home.run("lint", "--git-hook", code=1).stderr
+    assert hook.read_text() == "#!/bin/sh\nexit 0\n"
+
+
+def test_newer_rules_reach_the_journal_and_all_that_is_made_of_it(book: Notebook) -> None:
+    book.learn("Project Zebra deploys from the attic", topic="zebra", evidence="Zebra's wiki")
+    (book.vault / "lessons/journal").mkdir(parents=True, exist_ok=True)
+    mine = book.vault / "lessons/journal/mine.md"
+    mine.write_text("---\ntopic: plans\n---\nZebra is my own word.\n")
+    book.distil()
+    book.env["AFTERWORD_REDACT_EXTRA"] = '["(?i)zebra"]'
+    with book.program() as program:
+        program.lessons.distil()
+    held = {
+        path.relative_to(book.home).as_posix()
+        for path in book.home.rglob("*")
+        if path.is_file() and b"zebra" in path.read_bytes().lower()
+    }
+    assert held == {"Afterword/lessons/journal/mine.md"}
+    assert not list((book.vault / "lessons").rglob("*zebra*"))
+    assert sorted(book.facts()) == [
+        "Project [redacted:extra] deploys from the attic",
+        "[redacted:extra] is my own word.",
+    ]
+    before = book.bytes()
+    book.distil()
+    assert book.bytes() == before
+
+
+def test_a_fact_that_a_kill_kept_from_a_topic_was_not_taken_out(
+    book: Notebook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book.learn("Alpha needs flag A1", topic="flags")
+    book.distil()
+    book.learn("Beta needs flag B2", topic="flags")
+
+    def killed(point: str) -> None:
+        if point == "lesson.plan":
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(faults, "hit", killed)
+    with pytest.raises(KeyboardInterrupt):
+        book.distil()
+    monkeypatch.undo()
+    path = book.vault / "lessons/topics/flags.md"
+    path.write_text(path.read_text() + "\n## My notes\n\nA thought.\n")
+    book.distil()
+    assert book.facts() == {"Alpha needs flag A1": "active", "Beta needs flag B2": "active"}
+    assert "Beta" in path.read_text()

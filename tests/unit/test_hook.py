@@ -233,3 +233,46 @@ def test_the_ready_context_is_printed_as_it_stands(tmp_path: Path) -> None:
         input=json.dumps({"cwd": str(tmp_path)}).encode(), env={"HOME": str(tmp_path)}, capture_output=True, check=True,
     )  # fmt: skip
     assert done.stdout == path.read_bytes()
+
+
+def stopping(tmp_path: Path, transcript: str, **said: Any) -> bytes:
+    path = tmp_path / "t.jsonl"
+    path.write_text(transcript)
+    given = {"session_id": "a/../b", "transcript_path": str(path), "cwd": str(tmp_path), **said}
+    return hook.asking(str(tmp_path / "state"), json.dumps(given).encode())
+
+
+EDITED = '{"type":"tool_use","name":"Edit"}\n'
+
+
+def test_a_working_session_is_asked_once_for_what_it_learned(tmp_path: Path) -> None:
+    asked = stopping(tmp_path, EDITED)
+    assert json.loads(asked)["decision"] == "block"
+    assert "remember" in json.loads(asked)["reason"]
+    assert stopping(tmp_path, EDITED) == b""
+    assert stopping(tmp_path, EDITED, session_id="another") == asked
+    (kept, _) = sorted((tmp_path / "state/asked").iterdir())
+    assert kept.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
+    ("transcript", "said"),
+    [
+        ('{"type":"text","text":"What is this?"}\n', {}),
+        (EDITED + '{"type":"tool_use","name":"mcp__afterword__remember"}\n', {}),
+        (EDITED + '{"command": "afterword learn \'x\'"}\n', {}),
+        (EDITED, {"stop_hook_active": True}),
+        (EDITED, {"session_id": ""}),
+    ],
+)
+def test_nobody_is_asked_without_a_reason(tmp_path: Path, transcript: str, said: dict[str, Any]) -> None:
+    assert stopping(tmp_path, transcript, **said) == b""
+
+
+def test_a_stop_hook_is_silent_whatever_is_broken(tmp_path: Path) -> None:
+    for given in (b"", b"{", b'{"session_id": "x", "transcript_path": "/nowhere"}'):
+        done = subprocess.run(
+            [sys.executable, "-m", "afterword.hook", "stop", "--agent", "claude"],
+            env={"HOME": str(tmp_path)}, input=given, capture_output=True, timeout=30, check=False,
+        )  # fmt: skip
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")

@@ -47,6 +47,8 @@ class Agent(msgspec.Struct, frozen=True):
     pieces: tuple[Piece, ...]
     note: str = ""
     """What cannot be wired in this agent."""
+    lessons: tuple[Piece, ...] = ()
+    """What asks for lessons when a session stops: set only where somebody says so."""
 
 
 def _home(folder: str, variable: str = "") -> Callable[[Path, Mapping[str, str]], Path]:
@@ -99,6 +101,7 @@ AGENTS: Final = (
             _on("PreCompact", "pre-compact", "claude"),
             _mcp("@.claude.json", _server(type="stdio")),
         ),
+        lessons=(_on("Stop", "stop", "claude"),),
     ),
     Agent(
         "codex",

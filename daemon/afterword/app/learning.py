@@ -21,7 +21,8 @@ from afterword.domain.ids import LessonUid
 from afterword.domain.lesson_note import markdown, name_of, topic_slug
 from afterword.domain.lessons import TEXT_MAX, Lesson, LessonKind, Source, agent_name
 from afterword.domain.slugs import project_of, slug
-from afterword.memory.journal import FOLDER, SPOOL, set_down
+from afterword.memory.entries import set_down
+from afterword.memory.journal import FOLDER, SPOOL
 from afterword.redact.exits import leave
 from afterword.store import files
 from afterword.store.contexts import checkout_of

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from afterword.app import linting_lessons
 from afterword.app.config import Config
 from afterword.compile.folding import rulings_of
 from afterword.compile.overlaps import Overlaps
@@ -15,6 +16,7 @@ from afterword.domain.article_note import layout
 from afterword.domain.articles import RELATED, Current, name_key
 from afterword.domain.conflicts import copy_of, merging
 from afterword.domain.errors import NotSetUp
+from afterword.domain.note_names import NOTES, linked
 from afterword.store.ledger import article_files, articles
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.matter import read_matter
@@ -25,9 +27,6 @@ if TYPE_CHECKING:
     from afterword.app.program import Program
 
 MAX_BYTES: Final = 64 * 1024
-AGENT_LINES: Final = 200
-AGENT_BYTES: Final = 25 * 1024
-"""What an agent loads when it starts holds no more."""
 _SHOWN: Final = 120
 _LINK = re.compile(r"(?<!\\)\[\[([^\]|#\n]*)(?:#([^\]|\n]*))?(?:\|[^\]\n]*)?\]\]")
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
@@ -59,16 +58,18 @@ class Notes(msgspec.Struct, frozen=True):
     overlaps: Overlaps
 
 
-def examine(config: Config, ledger: Ledger) -> list[Fault]:
-    """Every fault, by kind and path.
+def examine(config: Config, ledger: Ledger, *, lessons_only: bool = False) -> list[Fault]:
+    """Every fault, or those of the lessons alone, by kind and path.
 
     Raises:
         NotSetUp: there is no vault, or it is not there now.
     """
     if config.vault is None or read_card(config.vault) is None:
         raise NotSetUp("the vault is not there", "mount it, or run `afterword init`")
-    notes = _notes(config.vault, config.days.folder, config.settings.vault.knowledge, ledger)
-    found = [fault for check in CHECKS for fault in check(notes)]
+    found = [Fault(*fault) for fault in linting_lessons.examine(config, ledger)]
+    if not lessons_only:
+        notes = _notes(config.vault, config.days.folder, config.settings.vault.knowledge, ledger)
+        found += [fault for check in CHECKS for fault in check(notes)]
     return sorted(set(found), key=lambda fault: (fault.kind, fault.path, fault.message))
 
 
@@ -85,7 +86,7 @@ def mend(program: "Program", given: Mend, tell: "Tell", stop: Callable[[], bool]
 
 def _notes(vault: Path, daily: str, knowledge: str, ledger: Ledger) -> Notes:
     texts: dict[str, str] = {}
-    for path in sorted(vault.rglob("*.md")):
+    for path in sorted(vault.rglob(NOTES)):
         name = path.relative_to(vault)
         if not any(part.startswith(".") for part in name.parts) and path.is_file():
             texts[name.as_posix()] = path.read_bytes().decode("utf-8", "replace")
@@ -127,14 +128,14 @@ def _ours(notes: Notes) -> Iterator[tuple[str, str]]:
 
 
 def _broken(notes: Notes) -> Iterator[Fault]:
-    exact = {name.removesuffix(".md").casefold(): name for name in notes.texts}
+    exact = {linked(name).casefold(): name for name in notes.texts}
     short = Counter(name.rpartition("/")[2] for name in exact)
     assets = _assets(notes.vault)
     for name, text in _ours(notes):
         for target, block in links(text):
             if not target:
                 continue
-            wanted = target.removesuffix(".md").casefold()
+            wanted = linked(target).casefold()
             if wanted not in exact and wanted in short and short[wanted] > 1:
                 yield Fault("ambiguous-link", name, f"[[{target}]] could be any of {short[wanted]} notes")
             elif wanted not in exact and wanted not in short and target.casefold() not in assets:
@@ -146,7 +147,7 @@ def _broken(notes: Notes) -> Iterator[Fault]:
 def _assets(vault: Path) -> set[str]:
     found = set()
     for path in vault.rglob("*"):
-        if path.suffix not in ("", ".md") and path.is_file():
+        if path.suffix.lower() not in ("", ".md") and path.is_file():
             found |= {path.name.casefold(), path.relative_to(vault).as_posix().casefold()}
             found.add(path.stem.casefold())
     return found
@@ -159,18 +160,18 @@ def _has_block(text: str, block: str) -> bool:
 def _orphans(notes: Notes) -> Iterator[Fault]:
     away = {uid for uid, state in notes.states.items() if state == "question"}
     live = [each for each in notes.current if each.live and each.uid in notes.places and each.uid not in away]
-    linked: set[str] = set()
+    links_to: set[str] = set()
     index = f"{notes.knowledge}/index.md"
     for name, text in _ours(notes):
         if name not in (index, f"{notes.knowledge}/log.md"):
-            linked |= {target.casefold() for target, _ in links(text) if f"{target}.md" != name}
+            links_to |= {target.casefold() for target, _ in links(text) if target != linked(name)}
     for each in live:
         path = notes.places[each.uid]
         if path not in notes.texts:
             continue
         out = {t.casefold() for t, _ in links(notes.texts[path])}
-        others = {notes.places[o.uid].removesuffix(".md").casefold() for o in live if o.uid != each.uid}
-        if path.removesuffix(".md").casefold() not in linked and not out & others and others:
+        others = {linked(notes.places[o.uid]).casefold() for o in live if o.uid != each.uid}
+        if linked(path).casefold() not in links_to and not out & others and others:
             yield Fault("orphan", path, "no article links to it, and it links to none")
         elif len(out & others) < min(RELATED, len(others)) and not each.edits.bodies:
             yield Fault("few-links", path, f"{len(out & others)} links to other articles")
@@ -235,16 +236,8 @@ def _files(notes: Notes) -> Iterator[Fault]:
             yield Fault("conflict", name, "is a sync tool's copy of a note in conflict")
 
 
-def _budgets(notes: Notes) -> Iterator[Fault]:
-    for name, text in notes.texts.items():
-        if "/lessons/agents/" in f"/{name}":
-            lines, size = text.count("\n") + 1, len(text.encode())
-            if lines > AGENT_LINES or size > AGENT_BYTES:
-                yield Fault("budget", name, f"{lines:,} lines, {size >> 10} KiB: an agent loads 200 lines, 25 KiB")
-
-
 def _path(notes: Notes, each: Current) -> str:
     return notes.places.get(each.uid, each.uid)
 
 
-CHECKS: Final[tuple[Callable[[Notes], Iterator[Fault]], ...]] = (_broken, _orphans, _doubles, _stale, _files, _budgets)
+CHECKS: Final[tuple[Callable[[Notes], Iterator[Fault]], ...]] = (_broken, _orphans, _doubles, _stale, _files)

@@ -62,9 +62,13 @@ class Wiring:
         return agent.root(self._home, self._env).is_dir()
 
     def status(self, agent: Agent) -> list[Entry]:
-        """What of ours is in an agent's settings."""
+        """What of ours is in an agent's settings; of what is set on request only what is there."""
+        asked = {piece.what for piece in agent.lessons}
         return [
-            entry for file, pieces in self._by_file(agent, agent.pieces) for entry in self._looked(agent, file, pieces)
+            entry
+            for file, pieces in self._by_file(agent, (*agent.pieces, *agent.lessons))
+            for entry in self._looked(agent, file, pieces)
+            if entry.what not in asked or entry.state != "absent"
         ]
 
     def install(self, agent: Agent, pieces: Iterable[Piece], *, dry: bool = False) -> list[Entry]:
@@ -80,7 +84,7 @@ class Wiring:
     def uninstall(self, agent: Agent) -> list[Entry]:
         """Take out what is ours, and nothing else."""
         found: list[Entry] = []
-        for file, pieces in self._by_file(agent, agent.pieces):
+        for file, pieces in self._by_file(agent, (*agent.pieces, *agent.lessons)):
             try:
                 found += self._take(agent, file, pieces)
             except (OSError, ValueError, AfterwordError) as err:

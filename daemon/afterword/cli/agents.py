@@ -41,6 +41,7 @@ def agents() -> None:
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="With --memory: in this project's file instead of the agent's own.",
 )
+@click.option("--lessons", is_flag=True, help="Also a hook that asks once for `remember` when a session worked.")
 @click.option("--dry-run", is_flag=True, help="Say what would be set, change nothing.")
 @json_option
 @config_option
@@ -50,6 +51,7 @@ def install(
     no_hooks: bool,
     no_mcp: bool,
     memory: bool,
+    lessons: bool,
     project: Path | None,
     dry_run: bool,
     as_json: bool,
@@ -67,6 +69,7 @@ def install(
     afterword agents install --dry-run
     afterword agents install claude codex
     afterword agents install codex --memory --project ~/src/harbor-api
+    afterword agents install claude --lessons
     """
     if project is not None and not memory:
         raise UsageError("--project says where the block goes", "add --memory")
@@ -75,7 +78,9 @@ def install(
     found = [
         entry
         for agent in chosen
-        for entry in wiring.install(agent, [p for p in agent.pieces if p.kind in wanted], dry=dry_run)
+        for entry in wiring.install(
+            agent, [p for p in (*agent.pieces, *(agent.lessons if lessons else ())) if p.kind in wanted], dry=dry_run
+        )
     ]
     if memory:
         found += _memory(config, chosen, project, dry=dry_run)

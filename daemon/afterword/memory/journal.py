@@ -7,7 +7,7 @@ left alone. One of ours that vanished counts as deleted when two looks agree and
 import contextlib
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -15,12 +15,13 @@ import msgspec
 
 from afterword.domain.article_note import Wanted, Written, layout, splice
 from afterword.domain.clock import Clock, Zones
-from afterword.domain.conflicts import copy_of, merging
+from afterword.domain.conflicts import copy_of
 from afterword.domain.frontmatter import Word
 from afterword.domain.ids import LessonUid, dropped_lesson_uid
-from afterword.domain.lesson_note import FILE_MAX_BYTES, Bad, Entry, markdown, name_of, read
+from afterword.domain.lesson_note import Bad, Entry, markdown, name_of
 from afterword.domain.lessons import CurrentLesson, Lesson, LessonEdits
 from afterword.domain.registers import Rank
+from afterword.memory.entries import masked, read_entry
 from afterword.redact.exits import leave
 from afterword.redact.redactor import Redactor
 from afterword.store import faults, files
@@ -165,7 +166,7 @@ class Journal:
         """What waits in the spool, into the ledger; its file goes when it is there."""
         new = 0
         for path, _ in self._listed(self._spool):
-            entry = self._read(path)
+            entry = read_entry(path, self._zones)
             if isinstance(entry, Bad):
                 self.bad[str(path)] = entry.problem
                 continue
@@ -195,23 +196,6 @@ class Journal:
                 if not stat.S_ISDIR(at.st_mode):
                     yield path, (at.st_size, at.st_mtime_ns, at.st_ino)
 
-    def _read(self, path: Path) -> Entry | Bad:
-        try:
-            at = path.lstat()
-            if not stat.S_ISREG(at.st_mode):
-                return Bad("it is no file but a link or something else")
-            if at.st_size > FILE_MAX_BYTES:
-                return Bad(f"it has {at.st_size >> 10:,} KiB; a lesson says one thing")
-            note = path.read_bytes()
-        except OSError as err:
-            return Bad(err.strerror or str(err))
-        if merging(note):
-            return Bad("it holds the markers of a merge")
-        at_us = at.st_mtime_ns // 1000
-        where = layout(note)
-        body = note if where.matter is None else note[where.matter[1] :].partition(b"\n")[2]
-        return read(read_matter(note), body, (at_us, self._zones.day(at_us)))
-
     def _take(
         self, name: str, at: Stat, path: Path, file: LessonFile | None, paths: set[str], known: dict[str, LessonFile]
     ) -> str:
@@ -223,7 +207,7 @@ class Journal:
         if cached and cached[0] == at:
             entry = Bad(cached[1])
         else:
-            entry = Bad(_COPY) if copy_of(path.name) and file is None else self._read(path)
+            entry = Bad(_COPY) if copy_of(path.name) and file is None else read_entry(path, self._zones)
         uid = LessonUid("")
         if isinstance(entry, Entry):
             uid = LessonUid(entry.uid or (file.key if file else dropped_lesson_uid(path.name)))
@@ -381,6 +365,41 @@ class Journal:
             )
         return True
 
+    def mask(self) -> int:
+        """Under newer redaction rules: put entries of ours through them, in place; how many were changed. What a
+        person wrote stays."""
+        if self._vault is None or not may_write(self._vault, self._ledger):
+            return 0
+        standing = {each.uid: each for each in lessons.lessons(self._ledger)}
+        done = 0
+        for key, file in lesson_files.every(self._ledger).items():
+            each = standing.get(LessonUid(key))
+            path = self._vault / file.path
+            theirs = each is None or each.lesson.source == "file" or each.edits.text is not None
+            if theirs or each is None or path.is_symlink() or not path.is_file():
+                continue
+            old = path.read_bytes()
+            new = masked(old, self._redactor)
+            if new != old and not files.swap(path, old, new):
+                continue
+            name = file.path
+            if self._redactor.redact(name) != name:
+                name = self.name_of(each)
+                target = self._vault / name
+                if target.exists():
+                    continue
+                path = path.rename(target)
+                files.sync_folder(path.parent)
+            elif new == old:
+                continue
+            at = path.stat()
+            fields = file.fields | {"text": lesson_files.line_hash(self._ledger, each.lesson.text)}
+            with self._ledger.transaction():
+                now = (at.st_size, at.st_mtime_ns, at.st_ino)
+                self._save(msgspec.structs.replace(file, path=name, at=now, fields=fields))
+            done += 1
+        return done
+
     def _sweep(self, folder: Path) -> None:
         """Take away what a kill left half made; others may be writing just now, so only what is old."""
         now_us = self._clock()
@@ -392,15 +411,3 @@ class Journal:
 
     def _save(self, file: LessonFile) -> None:
         lesson_files.save(self._ledger, self._redactor, file)
-
-
-def set_down(folder: Path, name: str, note: bytes, made: Callable[[Path], None]) -> Path:
-    """Put a new entry into a folder: whole and on the disk when this returns, or not there at all.
-
-    `made` makes the folder where it is missing. Needs neither lock nor ledger: the name is nobody else's.
-    """
-    made(folder)
-    path = folder / name
-    if not files.create(path, note):
-        raise FileExistsError(name)
-    return path

@@ -30,6 +30,8 @@ from afterword.store.vault_card import may_write, read_card
 _MAX_BYTES: Final = 1 << 20
 _FEW: Final = 3
 _SHARE: Final = 0.05
+_FRESH_US: Final = 120_000_000
+"""How long a line is fresh: an editor may hold the file as it was before."""
 _KINDS: Final[dict[str, LessonKind]] = {"Facts": "lesson", "Dead ends": "dead-end", "On one machine": "local-fact"}
 _MARKER: Final = re.compile(r"[ \t]*(?:[-*+]|\d{1,3}[.)]|#{1,6}|>)[ \t]+(?:\[.\][ \t]+)?")
 _ID: Final = re.compile(r"[ \t]*\^(f-[0-9a-f]{12})[ \t]*\Z")
@@ -248,7 +250,7 @@ class PageWatch:
                 edited += self._line(each, fact, topic)
         gone = [
             fact
-            for its_id in sorted(lesson_files.facts_in(file) - here)
+            for its_id in sorted(lesson_files.facts_in(file, settled=True) - here)
             if (fact := facts.get(FactId(its_id))) and fact.live and fact.fact.topic == topic
         ]
         away = [fact for fact in gone if fact.id not in present]
@@ -267,7 +269,7 @@ class PageWatch:
                 file,
                 made=lesson_files.bytes_hash(self._ledger, note),
                 plan="",
-                lines=tuple(m for m in lesson_files.lines_of(self._ledger, note) if m.rpartition("=")[2] in ours),
+                lines=lesson_files.kept(file, lesson_files.lines_of(self._ledger, note)),
             )
         )
         return Taken(entries, edited, removed, 0 if few else len(away))
@@ -293,10 +295,15 @@ class PageWatch:
         found = lesson_files.bytes_hash(self._ledger, note)
         if found == file.plan:
             with self._ledger.transaction():
-                marks = lesson_files.lines_of(self._ledger, note)
-                ours = lesson_files.hashes(file)
-                kept = tuple(mark for mark in marks if mark.rpartition("=")[2] in ours)
+                kept = lesson_files.kept(file, lesson_files.lines_of(self._ledger, note))
                 self._save(msgspec.structs.replace(file, made=found, plan="", lines=kept))
+            return True
+        if found == file.made and any(mark.startswith(lesson_files.FRESH) for mark in file.lines):
+            # Seen by now by whoever has the file open.
+            if not 0 <= self._clock() - file.at[1] // 1000 < _FRESH_US:
+                settled = tuple(mark.removeprefix(lesson_files.FRESH) for mark in file.lines)
+                with self._ledger.transaction():
+                    self._save(msgspec.structs.replace(file, lines=settled))
             return True
         return found == file.made
 

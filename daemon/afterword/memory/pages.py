@@ -265,7 +265,10 @@ class Pages:
         row = file or LessonFile(change.key, change.path)
         marks = lesson_files.lines_of(ledger, change.new)
         planned = lesson_files.bytes_hash(ledger, change.new)
-        both = tuple(dict.fromkeys((*row.lines, *marks)))
+        before = lesson_files.hashes(row)
+        # What is only planned was not taken out by anybody, where a kill keeps it from being written.
+        new = tuple(lesson_files.FRESH + mark for mark in marks if lesson_files.hash_of(mark) not in before)
+        both = (*row.lines, *new)
         path = files.inside(self._vault, change.path)
         if change.old != change.new:
             with ledger.transaction(durable=True):
@@ -285,7 +288,11 @@ class Pages:
         at = _stat(path)
         theirs = self._theirs(change, row)
         with ledger.transaction():
-            kept = tuple(mark for mark in marks if mark.rpartition("=")[2] not in theirs)
+            kept = tuple(
+                mark if lesson_files.hash_of(mark) in before else lesson_files.FRESH + mark
+                for mark in marks
+                if lesson_files.hash_of(mark) not in theirs
+            )
             self._save(LessonFile(change.key, change.path, at, made=planned, fields=change.fields, lines=kept))
         self._wrote[change.key] = at
         return change.old != change.new
@@ -294,7 +301,7 @@ class Pages:
         """The hashes of lines that were in the file before and are not ours: they stay a person's."""
         if change.old is None or change.key.startswith(AGENT):
             return set()
-        before = {mark.rpartition("=")[2] for mark in lesson_files.lines_of(self._ledger, change.old)}
+        before = set(map(lesson_files.hash_of, lesson_files.lines_of(self._ledger, change.old)))
         theirs = before - lesson_files.hashes(row)
         for line in change.new.decode("utf-8", "surrogateescape").split("\n"):
             # A point of theirs that got the id of its fact.

@@ -122,6 +122,7 @@ EXITS: Final[tuple[Exit, ...]] = (
     Exit("api", "redacted", ("afterword.serve.door",), "answers of the loopback door"),
     Exit("mcp", "redacted", ("afterword.serve.mcp",), "answers to an agent over MCP"),
     Exit("service-manager", "numbers", ("afterword.serve.notify",), "ready, alive, stopping"),
+    Exit("git-hook", "numbers", ("afterword.app.git_hook",), "our program's path, in a hook of the vault's repository"),
     Exit(
         "agent-settings",
         "numbers",

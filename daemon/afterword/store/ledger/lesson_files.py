@@ -19,6 +19,9 @@ Stat: TypeAlias = tuple[int, int, int]
 UNSEEN: Final[Stat] = (-1, 0, 0)
 AGENT: Final = "agent/"
 """What the key of an agent's file begins with; those of entries and topics are their uids."""
+FRESH: Final = "+"
+"""Before the mark of a line that was not there before our last write: whoever saves an older copy of the file did not
+take it out."""
 _FACT: Final = re.compile(r"\^(f-[0-9a-f]{12})$")
 _COLUMNS: Final = "key, path, size, mtime_ns, inode, made, plan, fields, lines, looks, state"
 
@@ -84,12 +87,24 @@ def lines_of(ledger: Ledger, note: bytes) -> tuple[str, ...]:
 
 def hashes(file: LessonFile) -> frozenset[str]:
     """The hashes of a file's lines that are ours."""
-    return frozenset(mark.rpartition("=")[2] for mark in file.lines)
+    return frozenset(map(hash_of, file.lines))
 
 
-def facts_in(file: LessonFile) -> frozenset[str]:
-    """The ids of the facts that we wrote into a file."""
-    return frozenset(mark.partition("=")[0] for mark in file.lines if "=" in mark)
+def hash_of(mark: str) -> str:
+    """The hash in a mark."""
+    return mark.removeprefix(FRESH).rpartition("=")[2]
+
+
+def facts_in(file: LessonFile, *, settled: bool = False) -> frozenset[str]:
+    """The ids of the facts that we wrote into a file; without those that were written just now, if `settled`."""
+    marks = [mark for mark in file.lines if "=" in mark and not (settled and mark.startswith(FRESH))]
+    return frozenset(mark.removeprefix(FRESH).partition("=")[0] for mark in marks)
+
+
+def kept(file: LessonFile, marks: Iterable[str]) -> tuple[str, ...]:
+    """Of the marks of a note as it is now those that are ours, fresh where they were."""
+    known = {hash_of(mark): mark for mark in file.lines}
+    return tuple(known[hash_of(mark)] for mark in marks if hash_of(mark) in known)
 
 
 def bytes_hash(ledger: Ledger, note: bytes) -> str:

@@ -17,6 +17,7 @@ from afterword.domain.lessons import (
     lesson_laid_over,
 )
 from afterword.domain.registers import Rank
+from afterword.domain.slugs import article_slug
 from afterword.redact.redactor import Redactor
 from afterword.redact.text import Redacted
 from afterword.store.ledger import registers
@@ -26,10 +27,11 @@ _EDITS: Final = "/edits"
 OWED: Final = "lessons_owed"
 """The small fact that the vault is behind the ledger: 1 from a change of facts on until their files are written."""
 PLAIN: Final = (
-    *("kind", "source", "by", "agents", "topic", "machine", "status", "lessons", "superseded_by", "why", "engine"),
+    *("kind", "source", "by", "agents", "machine", "status", "lessons", "superseded_by", "why", "engine"),
     *("day", "created", "updated", "retracted_on", "supersedes"),
 )
-"""What is ours in entries and facts: a person's own patterns must not break it."""
+"""What is ours in entries and facts: a person's own patterns must not break it. A topic is somebody's word: it names a
+file, so a marker in it becomes a word (`named`)."""
 UID: Final = re.compile(r"l-[0-9a-f]{12}")
 FACT_ID: Final = re.compile(r"f-[0-9a-f]{12}")
 
@@ -75,8 +77,15 @@ def lesson_edits(ledger: Ledger, uid: LessonUid) -> LessonEdits:
     return found.read(LessonEdits) if found else LessonEdits()
 
 
+def named(redactor: Redactor, topic: str) -> str:
+    """A topic's slug without what the rules find in it."""
+    clean = redactor.redact(topic)
+    return topic if clean == topic else article_slug(clean)
+
+
 def put_lesson(ledger: Ledger, redactor: Redactor, uid: LessonUid, lesson: Lesson, rank: Rank = Rank.ENGINE) -> bool:
     """Store an entry; whether it says something new. Inside a transaction."""
+    lesson = msgspec.structs.replace(lesson, topic=named(redactor, lesson.topic))
     return _put(ledger, RecordKind.LESSON, uid, redactor.document(msgspec.to_builtins(lesson), plain=PLAIN), rank)
 
 
@@ -120,6 +129,7 @@ def fact_edits(ledger: Ledger, its_id: FactId) -> FactEdits:
 
 def put_fact(ledger: Ledger, redactor: Redactor, its_id: FactId, fact: Fact) -> bool:
     """Store a fact and what it was drawn from; whether it says something new. Inside a transaction."""
+    fact = msgspec.structs.replace(fact, topic=named(redactor, fact.topic))
     new = _put(ledger, RecordKind.FACT, its_id, redactor.document(msgspec.to_builtins(fact), plain=PLAIN), Rank.ENGINE)
     if new:
         register = registers.get(ledger, RecordKind.FACT, its_id)

@@ -16,7 +16,7 @@ import msgspec
 
 from afterword.domain.items import Kind, SaidBy
 from afterword.domain.registers import Rank
-from afterword.domain.slugs import slug
+from afterword.domain.slugs import article_slug, slug
 from afterword.redact.redactor import Redactor
 from afterword.redact.text import Redacted, stored
 from afterword.store import faults
@@ -269,6 +269,10 @@ class Rescrub:
             if "slug" in said:
                 # It names a file: a marker in it becomes a word.
                 clean = self._redactor.document(said | {"slug": slug(said["slug"])}, plain=plain)
+        if kind in (RecordKind.LESSON, RecordKind.FACT) and clean != value:
+            said = json.loads(clean)
+            if said.get("topic"):
+                clean = self._redactor.document(said | {"topic": article_slug(said["topic"])}, plain=plain)
         return clean
 
     def _sources(self, after: int) -> int | None:
