@@ -1,5 +1,5 @@
 """One wrong fact, told in two sessions of two projects: that the NAS is a Synology. It becomes a point of two articles,
-a connection of both, a fact in two topics, and stands in three agents' files."""
+a connection of both, a fact in each of two topics, and stands in three agents' files."""
 
 from pathlib import Path
 
@@ -48,6 +48,7 @@ def homelab(path: Path, *, meaning: bool = False) -> Home:
         told.write_text(told.read_text().replace("/home/maya/src/", f"{home.path}/src/"))
     for agent in ("codex", "gemini"):
         home.run("learn", f"Say {agent} what to run, it does not look", "--agent", agent, "--everywhere", **NOW)
+    home.run("learn", "The NAS is a Synology with four disks", "--topic", "hardware", "--everywhere", **NOW)
     home.run("up", "--once", "--settle", "0", **NOW)
     return home
 

@@ -86,14 +86,14 @@ def test_through_the_door_of_a_running_daemon(home: Home) -> None:
 
 
 def test_an_article_is_read_over_mcp_and_counts_as_opened(home: Home) -> None:
-    path = f"knowledge/concepts/{next(iter(notes(home, 'knowledge/concepts')))}"
+    rows = ask(home, "recall", folder=str(home.path / "src/homelab"), agent="codex")["results"]
+    assert {row["kind"] for row in rows} == {"lesson", "article"}
+    assert all(row["why"] for row in rows)
+    path = next(row["note"] for row in rows if row["kind"] == "article")
     shown = ask(home, "show", id=path)
     assert shown["kind"] == "article"
     assert shown["title"] in shown["text"]
     assert ask(home, "show", id=shown["id"])["text"] == shown["text"]
-    rows = ask(home, "recall", folder=str(home.path / "src/homelab"), agent="codex")["results"]
-    assert {row["kind"] for row in rows} == {"lesson", "article"}
-    assert all(row["why"] for row in rows)
     home.run("compile", **NOW)
     used = {row["uid"]: row for row in home.json("report", **NOW)["most_used"]}
     assert used[shown["id"]]["opened"] == 2

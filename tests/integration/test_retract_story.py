@@ -63,7 +63,8 @@ def test_one_wrong_fact_is_gone_everywhere_and_comes_back(home: Home, tmp_path: 
     assert [one["whole"] for one in found["articles"]].count(False) == 2, "two articles say other things, too"
     assert [one["path"] for one in found["articles"] if one["whole"]] == [f"knowledge/connections/{connection}"]
     assert len(found["facts"]) == 2
-    assert found["topics"] == ["harbor-api", "homelab"]
+    assert len(found["topics"]) == 2
+    assert "hardware" in found["topics"]
     assert [(share["path"], share["state"]) for share in found["shares"]] == [(str(page), "ours")]
     assert sorted({record["day"] for record in found["records"]}) == ["2026-06-08", "2026-06-09"]
     assert current(home) == before
@@ -144,7 +145,10 @@ def test_typed_in_obsidian_the_lessons_follow(home: Home) -> None:
         status = note.replace("status: active", f'status: retracted\nretract_reason: "{REASON}"')
         (home.vault / "knowledge/concepts" / name).write_text(status)
     home.run(*UP, **NOW)
-    assert current(home) == {}
+    # What somebody learned by themselves is not taken back by that.
+    assert {line.partition(" ^")[0].partition(" (")[0] for lines in current(home).values() for line in lines} == {
+        "- The NAS is a Synology with four disks"
+    }
     assert all("A timer that is green" not in note for note in notes(home, "lessons/agents").values())
     topics = "".join(notes(home, "lessons/topics").values())
     assert REASON in topics
