@@ -47,7 +47,8 @@ class Call:
     @property
     def step(self) -> str:
         asked = self.body["generationConfig"]["responseJsonSchema"]["properties"]
-        return "digest" if "context" in asked else "compare" if "verdicts" in asked else "compile"
+        words = {"context": "digest", "verdicts": "compare", "placings": "distil"}
+        return next((step for word, step in words.items() if word in asked), "compile")
 
 
 class GeminiServer:
@@ -192,6 +193,8 @@ def honest(call: Call) -> Body:
             return honest_digest(call)
         case "compare":
             return honest_verdicts(call)
+        case "distil":
+            return honest_placings(call)
         case _:
             return honest_articles(call)
 
@@ -247,6 +250,26 @@ def honest_articles(call: Call) -> Body:
 def honest_verdicts(call: Call) -> Body:
     """Two that share most of their words are one."""
     return {"verdicts": [verdict_on(row) for row in call.rows]}
+
+
+def honest_placings(call: Call) -> Body:
+    """What shares most of its words with what is known says the same."""
+    known: list[tuple[str, set[str]]] = []
+    placings = []
+    for row in call.rows:
+        words = set(re.findall(r"\w{4,}", row["text"].casefold()))
+        if "fact" in row:
+            known.append((row["fact"], words))
+            continue
+        like = [ref for ref, others in known if len(words & others) >= 0.6 * min(len(words), len(others))]
+        placings.append(
+            {
+                "id": row["entry"], "verdict": "same" if like else "new", "of": like[0] if like else "",
+                "topic": row["topic"] or "Work Notes", "text": row["text"],
+            }
+        )  # fmt: skip
+        known.append((row["entry"], words))
+    return {"placings": placings}
 
 
 def verdict_on(row: Body, verdict: str = "") -> Body:

@@ -180,24 +180,43 @@ class Lessons:
     ) -> Folded:
         """Place what is new in the journal among the facts. Raises as `distil`."""
         self._engines.begin(stop)
-        ledger = self._ledger
         chosen = self._engine(engine)
-        found = Folded({}, 0, left=1)
-        while found.left and not stop():
+        found = Folded({}, 0)
+        if chosen.paid and engine is None:
+            # What was learned before a model came into force is not paid for unasked.
+            old = Extractive(Words(), topic_of)
+            found = self._placed(found, old, self._engines.since(), on_progress, stop)
+        return self._placed(found, chosen, "", on_progress, stop)
+
+    def _placed(
+        self,
+        found: Folded,
+        engine: Distiller,
+        before: str,
+        on_progress: Callable[[int, int], None],
+        stop: Callable[[], bool],
+    ) -> Folded:
+        """What was found with what this engine makes of the entries of days before `before`, or of all."""
+        ledger = self._ledger
+        left = 1
+        while left:
+            if stop():
+                return msgspec.structs.replace(found, left=left)
             entries, facts = lessons.lessons(ledger), lessons.facts(ledger)
-            fold = Fold(entries, facts, lessons.stored_facts(ledger), Words(), chosen)
+            fold = Fold(entries, facts, lessons.stored_facts(ledger), Words(), engine)
             # What a model was paid for is kept at once; the files are brought up to date when all of it is there.
-            some = fold.run(AT_ONCE if chosen.paid else _ENTRIES_AT_ONCE, on_progress)
+            some = fold.run(AT_ONCE if engine.paid else _ENTRIES_AT_ONCE, before, on_progress)
             if some.changed:
                 with ledger.transaction(durable=True):
                     for its_id, fact in sorted(some.changed.items()):
                         lessons.put_fact(ledger, self._redactor, its_id, fact)
                     retract_facts.follow(ledger, self._redactor, some.changed)
                     faults.hit("lesson.facts")
+            left = some.left
             found = Folded(
                 found.changed | some.changed,
                 found.placed + some.placed,
-                some.left,
+                left,
                 found.created + some.created,
                 found.joined + some.joined,
                 found.superseded + some.superseded,

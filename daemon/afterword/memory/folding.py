@@ -58,8 +58,14 @@ class Fold:
         self._joined: list[FactId] = []
         self._superseded: list[FactId] = []
 
-    def run(self, most: int = 0, on_progress: Callable[[int, int], None] = lambda _done, _all: None) -> Folded:
-        """Place what is new, or the first `most` of it, and let go of what is no entry any more.
+    def run(
+        self,
+        most: int = 0,
+        before: str = "",
+        on_progress: Callable[[int, int], None] = lambda _done, _all: None,
+    ) -> Folded:
+        """Place what is new, or the first `most` of it, and let go of what is no entry any more. With `before` only
+        entries of days before that one are placed.
 
         Raises:
             AfterwordError: the engine cannot say now; nothing was changed.
@@ -70,6 +76,7 @@ class Fold:
                 self._post(its_id)
         placed = {uid for fact in self._facts.values() for uid in fact.lessons}
         new = [each for each in self._entries.values() if each.counts and each.uid not in placed]
+        new = [each for each in new if not before or each.lesson.day < before]
         new.sort(key=lambda each: (each.lesson.at_us, each.uid))
         left = max(0, len(new) - most) if most else 0
         new = new[: len(new) - left]
