@@ -344,6 +344,12 @@ class Whole:
         bad = self.path / "bad.toml"
         bad.write_text(f'[vault]\n{token} = "{self.canaries.token("typed: config")}"\n')
         self.say("status", "--config", str(bad))
+        self.say("agents", "install", "codex", "--memory", "--project", str(self.project))
+        self.say("up", "--once", "--settle", "0")
+        (self.path / "out").mkdir(exist_ok=True)
+        if (self.project / "AGENTS.md").exists():
+            shutil.copy(self.project / "AGENTS.md", self.path / "out/AGENTS.md")
+        self.say("agents", "uninstall", "codex")
         # Notes are opened by their paths, which are made from titles.
         for note in sorted((self.home.vault / "knowledge").rglob("*.md"))[:3]:
             self.say("open", str(note.relative_to(self.home.vault)))

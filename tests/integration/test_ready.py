@@ -52,7 +52,7 @@ def test_the_projects_articles_stand_ready_in_every_folder_of_it(home: Home) -> 
     assert re.match(r'<afterword-context id="[0-9a-f]{8}">\n', text)
     assert text.endswith("\n</afterword-context>\n")
     assert "temp directory" in text
-    assert len(text) <= 6_500
+    assert len(text) <= 2_500 * 4
     for path in re.findall(r"\((knowledge/[^);]+)", text):
         assert (home.vault / path).is_file()
         assert '  - "harbor-api"' in (home.vault / path).read_text() or "harbor-api" in (home.vault / path).read_text()
@@ -131,8 +131,10 @@ def test_recall_says_what_a_session_begins_with(home: Home) -> None:
         found = home.json("recall", str(home.path / folder))
         assert found["project"] == "harbor-api"
         assert found["results"]
-        assert [row["text"] for row in found["results"]] == printed.splitlines()[3:-1]
+        assert [row["text"] for row in found["results"]] == [li for li in printed.splitlines() if li.startswith("- ")]
+        assert {row["kind"] for row in found["results"]} == {"lesson", "article"}
         for row in found["results"]:
+            assert row["why"], row
             assert (home.vault / row["path"]).is_file()
             assert row["updated"].startswith("2026-06-")
     assert "harbor-api: " in home.run("recall", str(home.path / "src/hotfix")).stdout

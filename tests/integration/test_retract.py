@@ -50,7 +50,10 @@ def test_nothing_tells_it_and_undo_brings_it_back(tmp_path: Path) -> None:
     assert surfaces(home, title) == []
     assert path.read_text() == after
     listed = home.json("undo", **NOW)["retracted"]
-    assert [one["title"] for one in listed] == [title]
+    assert [one["title"] for one in listed if one["kind"] == "article"] == [title]
+    # What the journal learned from the same words goes with it, and comes back with it.
+    assert {one["kind"] for one in listed} == {"article", "fact"}
+    assert len({one["together"] for one in listed}) == 1
     assert listed[0]["reason"] == "it was a fnos box"
     assert listed[0]["retracted_on"] == "2026-06-11"
     home.run("undo", listed[0]["uid"], **NOW)
@@ -68,10 +71,12 @@ def test_a_claim_is_found_wherever_it_is_said(tmp_path: Path) -> None:
     home = history(tmp_path / "home")
     said = home.json("retract", "a race on a shared temp directory", "--reason", "it was the disk", "--yes", **NOW)
     assert said["retracted"]
-    assert sorted(said["retracted"]) == sorted(one["uid"] for one in said["articles"])
+    places = [*(one["uid"] for one in said["articles"]), *(one["id"] for one in said["facts"])]
+    assert sorted(said["retracted"]) == sorted(places)
     assert all("race" in " ".join(one["points"]) for one in said["articles"])
     assert home.json("retract", "a race on a shared temp directory", "--reason", "x", code=3, **NOW)["error"]
-    home.run("undo", said["retracted"][0], **NOW)
+    home.run("undo", said["id"], **NOW)
+    assert home.json("undo", **NOW)["retracted"] == []
     assert said["retracted"][0] not in [one["uid"] for one in home.json("undo", **NOW)["retracted"]]
 
 
@@ -89,7 +94,7 @@ def test_what_was_typed_in_obsidian_is_undone_too(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace("status: active", "status: retracted"))
     home.run(*UP, **NOW)
     listed = home.json("undo", **NOW)["retracted"]
-    assert [one["path"] for one in listed] == [path.relative_to(home.vault).as_posix()]
+    assert [one["path"] for one in listed if one["kind"] == "article"] == [path.relative_to(home.vault).as_posix()]
     home.run("undo", listed[0]["path"], **NOW)
     assert "status: active" in path.read_text()
 

@@ -22,6 +22,7 @@ LINKS = {
     "paramiko", "subprocess", "multiprocessing", "pty", "mcp", "chromadb", "webbrowser",
 }  # fmt: skip
 HARMLESS_LINKS = {
+    "afterword.app.aging": "subprocess: git is asked when the files of a checkout changed",
     "afterword.app.program": "socket: asks for this machine's name",
     "afterword.capture.harness.aider_stores": "subprocess: git is asked about a folder, which it is started in",
 }

@@ -3,11 +3,12 @@
 import os
 import posixpath
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
 
+from afterword.app.retracted import Retractions
 from afterword.domain.clock import format_rfc3339
 from afterword.domain.digest import Digest
 from afterword.domain.ids import SegmentKey
@@ -97,7 +98,16 @@ def _fits(session: Head, filters: Filters) -> bool:
 def _touched(ledger: Ledger, session: Head, touches: list[Touch]) -> Touched:
     items = [touch.item for touch in touches]
     keys = touched.sections_of(ledger, items)
-    digests = [digest for key in keys if (digest := _digest(ledger, key))]
+    digests = {key: digest for key in keys if (digest := _digest(ledger, key))}
+    gone = Retractions(ledger)
+
+    def told(part: str) -> Iterator[str]:
+        """The points of a part; one that was retracted since says so."""
+        for key, digest in digests.items():
+            for point in getattr(digest, part):
+                said = gone.of_point(key, point.quote, point.text) if gone else None
+                yield f"{point.text} ({said.words})" if said else point.text
+
     return Touched(
         session=session,
         path=touches[-1].path,
@@ -105,8 +115,8 @@ def _touched(ledger: Ledger, session: Head, touches: list[Touch]) -> Touched:
         reads=sum(touch.kind is Kind.READ for touch in touches),
         first_us=touches[0].time_us,
         last_us=touches[-1].time_us,
-        decisions=_first(point.text for digest in digests for point in digest.decisions),
-        lessons=_first(point.text for digest in digests for point in digest.lessons),
+        decisions=_first(told("decisions")),
+        lessons=_first(told("lessons")),
         written_in=next((place for key in keys if (place := views.placed(ledger, key))), None),
     )
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from afterword.app import aging as aging_
+from afterword.app import retract_spread, using
 from afterword.app.config import Config
 from afterword.app.engines import Engines
 from afterword.capture.section_watch import SectionWatch
@@ -22,6 +24,7 @@ from afterword.domain.articles import Article, Current, Edits, laid_over
 from afterword.domain.clock import DAY_US, Clock, Zones
 from afterword.domain.errors import UsageError
 from afterword.domain.ids import ArticleUid
+from afterword.domain.settings import period_us
 from afterword.redact.redactor import Redactor
 from afterword.store.article_notes import ArticleNotes
 from afterword.store.knowledge_pages import KnowledgePages
@@ -73,6 +76,10 @@ class Compiling:
     ) -> None:
         settings = config.settings
         self._ledger = ledger
+        self._redactor = redactor
+        unused_us = period_us(settings.compile.stale_after, "compile.stale_after")
+        self._unused_days = None if unused_us is None else unused_us // DAY_US
+        self._state = config.places.state
         self._zones = zones
         self._clock = clock
         self._at = settings.compile.at
@@ -159,10 +166,12 @@ class Compiling:
         patient: bool = False,
         engine: str | None = None,
         choose: Choose | None = None,
+        aging: bool = False,
         on_progress: Callable[[int, int], None] = lambda _done, _all: None,
         stop: Callable[[], bool] = lambda: False,
     ) -> Compiled:
-        """Compile these days (by default what is new or changed) and bring the vault up to date.
+        """Compile these days (by default what is new or changed) and bring the vault up to date. With `aging` it is
+        looked at what may be out of date.
 
         `engine`: who writes in this run, or `choose` says it. `redo`: also what a model wrote is asked for anew.
         `patient`: files somebody saved within the last minute are left for the next run, as the daemon does.
@@ -188,7 +197,17 @@ class Compiling:
         titles |= {uid: article.title for uid, article in done.changed.items() if uid not in titles}
         if dry:
             return Compiled(done.days, 0, seen, titles, self._diff(done.changed))
+        retract_spread.spread(self._ledger, self._redactor)
+        using.settle(self._ledger, self._redactor, self._state, self._vault, self._zones)
+        if aging and not stop():
+            aging_.mark(
+                self._ledger, self._redactor, self._zones, self._today(), unused_days=self._unused_days, stop=stop
+            )
         written = self.render(patient=patient)
+        if aging and self._pages and not stop():
+            from afterword.app import review  # noqa: PLC0415  # it acts through what is here
+
+            written += self._pages.put_review(review.page(review.candidates(self._ledger)))
         if any(day.state not in ("unchanged", "waiting") for day in done.days):
             self._remember("last_compile_us")
         return Compiled(done.days, written, seen, titles)
@@ -253,9 +272,10 @@ class Compiling:
         due = self._compile.due() if grown else []
         left = [day for day in due if day > self._upto and (today or day < self._today())]
         days, left = left[:_DAYS_AT_ONCE], left[_DAYS_AT_ONCE:]
-        if days or (grown and not due):
+        night = not (left or today)
+        if days or night or (grown and not due):
             # What a person retracted lets articles be folded anew though no day is due.
-            done = self.run(days, patient=True, stop=stop)
+            done = self.run(days, patient=True, aging=night, stop=stop)
             files = done.files
             if any(day.state == "waiting" for day in done.days):
                 return Tended(files, more=False, waits=True)
@@ -266,7 +286,7 @@ class Compiling:
         self._upto = days[-1] if left else ""
         now_us = self._clock()
         self._again_us = min((at_us for at_us in self._engines.next_tries_us() if at_us > now_us), default=0)
-        if not (left or today):
+        if night:
             self._remember("nightly_us")
             self._engines.empty_old()
         # What was due is in the log: while that does not grow, nothing new is due.
@@ -277,7 +297,10 @@ class Compiling:
         """Take in what people did to the articles, and bring the files up to date if that or the ledger asks for it."""
         seen = self.look()
         news = seen.edited or seen.moved or seen.deleted or seen.restored
-        return self.render(patient=True) if news or self.owed() else 0
+        if not (news or self.owed()):
+            return 0
+        retract_spread.spread(self._ledger, self._redactor)
+        return self.render(patient=True)
 
     def _remember(self, what: str) -> None:
         with self._ledger.transaction():

@@ -46,6 +46,8 @@ def lines(ledger: Ledger) -> list[str]:
         if current.article.status != "withdrawn":
             # The days are left out: a later build of the same words only moves them.
             article = msgspec.structs.replace(current.article, created="", updated="", engine="")
+            if current.stale:  # found by looking at files or use, which machines do at other times
+                article = msgspec.structs.replace(article, status="active")
             found.append(f"article {current.uid} {_hash(msgspec.json.encode((article, current.edits)))}")
     return sorted(found)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from afterword.app import retract_facts
+from afterword.app import retract_facts, retract_spread
 from afterword.app.alike import Words, topic_of
 from afterword.app.config import Config
 from afterword.app.engines import Engines
@@ -163,6 +163,8 @@ class Lessons:
         folded = self.fold(engine, on_progress=on_progress, stop=stop)
         if folded.left:
             return Distilled(seen, taken, gleaned, folded, 0)  # stopped: what stands stands
+        # What says again what an article was retracted for goes with it.
+        retract_spread.spread(self._ledger, self._redactor)
         files = self.render(patient=patient)
         with self._ledger.transaction():
             self._ledger.set_meta(_DISTILLED, self._clock())

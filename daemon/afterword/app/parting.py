@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from afterword.app.retract import named, settled
+from afterword.app.retract import settled
+from afterword.app.retract_places import named
 from afterword.compile.rulings import marks, ruling
 from afterword.domain.articles import Proposal
 from afterword.domain.errors import NothingFound, UsageError, UserError
@@ -66,7 +67,9 @@ def parted(ledger: Ledger) -> list[tuple[Parting, str, str]]:
     """(parting, title of the article, title of what was parted from it) of every parting that holds."""
     titles = {each.uid: each.article.title for each in articles.current(ledger)}
     return [
-        (one, titles.get(one.article, one.article), titles.get(one.part, one.part)) for one in partings.every(ledger)
+        (one, titles.get(one.article, one.article), titles.get(one.part, one.part))
+        for one in partings.every(ledger)
+        if one.ruling.verdict == "distinct"
     ]
 
 

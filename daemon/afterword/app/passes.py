@@ -94,7 +94,7 @@ def whole(
     )
     if thorough and not stop():
         compiled = program.compiling.run(
-            on_progress=lambda done, all_: tell("Compiling", "days", done, all_, ""), stop=stop
+            aging=True, on_progress=lambda done, all_: tell("Compiling", "days", done, all_, ""), stop=stop
         )
         _unless_waiting(program, compiled, stop)
         lessons.whole(program, tell, stop)
@@ -158,6 +158,7 @@ def compile_days(program: "Program", given: CompileDays, tell: Tell, stop: Calla
         redo=given.redo is not None,
         dry=given.dry,
         engine=given.engine,
+        aging=True,
         on_progress=lambda n, all_: tell("Compiling", "days", n, all_, ""),
         stop=stop,
     )

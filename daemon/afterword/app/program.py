@@ -111,7 +111,7 @@ class Program:
             settle_us=self.settle_us,
         )
         self.notes = DailyNotes(self.vault, config.days, ledger, self.redactor) if self.vault else None
-        self.ready = Ready(config.places.state, ledger, self.redactor, self.capture.exclusions.excludes)
+        self.ready = Ready(config, ledger, self.redactor, self.zones, self.clock, self.capture.exclusions.excludes)
         self.index = Indexing(
             config, env, ledger, self.redactor, self.clock, self.zones, LedgerArticles(ledger, self.zones)
         )

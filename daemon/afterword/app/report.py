@@ -22,12 +22,22 @@ from afterword.domain.section_edits import SectionEdits, laid_over
 from afterword.redact.exits import leave
 from afterword.redact.redactor import Redactor
 from afterword.store import files
-from afterword.store.ledger import article_files, articles, jobs, masked, model_calls, section_edits, segments, sources
+from afterword.store.ledger import (
+    article_files,
+    articles,
+    jobs,
+    masked,
+    model_calls,
+    section_edits,
+    segments,
+    sources,
+    uses,
+)
 from afterword.store.ledger.ledger import Ledger
 
 HEADING: Final = "What the agents did"
 DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
-_TEXTS: Final = frozenset({"title", "path", "project", "by", "text", "what", "why", "vault"})
+_TEXTS: Final = frozenset({"stale", "title", "path", "project", "by", "text", "what", "why", "vault"})
 _MOST_ROWS: Final = 12
 _MOST_ACTIONS: Final = 40
 _FAILED_DAYS: Final = 30
@@ -49,7 +59,8 @@ class Activity(msgspec.Struct, frozen=True):
 
 
 class Row(msgspec.Struct, frozen=True):
-    """An article in a list. `days`: on how many days it was told; `linked`: from how many articles."""
+    """An article in a list. `days`: on how many days it was told; `linked`: from how many articles. How often it was
+    among the first results, opened, and cited; `stale`: why it may be out of date."""
 
     uid: str
     title: str
@@ -59,6 +70,10 @@ class Row(msgspec.Struct, frozen=True):
     updated: str
     days: int
     linked: int
+    returned: int = 0
+    opened: int = 0
+    cited: int = 0
+    stale: str = ""
 
 
 class Merged(msgspec.Struct, frozen=True):
@@ -124,6 +139,10 @@ class Report(msgspec.Struct, frozen=True):
     troubles: tuple[Trouble, ...]
     vault: str
     """The vault's name, for links; empty where there is none."""
+    most_used: tuple[Row, ...] = ()
+    never_used: tuple[Row, ...] = ()
+    """Of those that are older than a month, the oldest."""
+    never_used_in_all: int = 0
 
 
 def gather(config: Config, ledger: Ledger, clock: Clock, redactor: Redactor, since: str | None = None) -> Report:
@@ -141,6 +160,7 @@ def gather(config: Config, ledger: Ledger, clock: Clock, redactor: Redactor, sin
     activity, projects, actions = _sections(ledger, first)
     known = [one for one in united(ledger) if max(t.day for t in (one.first, *one.others)) >= first]
     builds = articles.builds(ledger)
+    never = uses.never(ledger, {uid: each.article for uid, each in live.items()}, today)
     report = Report(
         first=first or min([*activity.days, *(each.article.created for each in live.values())], default=today),
         last=max(first, today),
@@ -172,6 +192,16 @@ def gather(config: Config, ledger: Ledger, clock: Clock, redactor: Redactor, sin
         masked=masked.counts(ledger),
         troubles=_troubles(config, ledger, clock, builds, first),
         vault=config.vault.name if config.vault else "",
+        most_used=tuple(
+            sorted(
+                (row for row in rows if row.opened + row.cited + row.returned),
+                key=lambda row: (-(row.opened + row.cited), -row.returned, row.title.casefold(), row.uid),
+            )[:_MOST_ROWS]
+        ),
+        never_used=tuple(
+            sorted((row for row in rows if row.uid in never), key=lambda row: (row.updated, row.uid))[:_MOST_ROWS]
+        ),
+        never_used_in_all=len(never),
     )
     return _out(report, redactor)
 
@@ -251,6 +281,10 @@ def _rows(live: Mapping[ArticleUid, Current], paths: Mapping[ArticleUid, str], l
             each.article.updated,
             len({cited[key][0] for key in each.article.sections if key in cited}),
             linked[each.uid],
+            each.use.returned,
+            each.use.opened,
+            each.use.cited,
+            each.stale,
         )
         for uid, each in live.items()
     ]

@@ -68,6 +68,8 @@ def html_page(report: Report) -> str:
         _section("Sessions", _heat(report)),
         _section("Growth of knowledge", _growth(report)),
         _section("Articles that were told most often", _articles(report, report.most_told)),
+        _section("Articles that were used most", _used(report)),
+        _section("Articles that nobody used", _unused(report)),
         _section("Told in several ways, kept once", _merged(report)),
         _section("Taken the place of", _replaced(report)),
         _section("Left to do", _actions(report)),
@@ -167,6 +169,28 @@ def _articles(report: Report, rows: Sequence[Row]) -> str:
     return f"<ol>{''.join(out)}</ol>" if out else ""
 
 
+def _used(report: Report) -> str:
+    most = max((row.opened + row.cited for row in report.most_used), default=1)
+    rows = "".join(
+        f'<li>{_linked(report, row.title, row.path)}<span class="soft">'
+        f"opened {_count(row.opened, 'time')} · cited {_count(row.cited, 'time')}"
+        f" · found {_count(row.returned, 'time')}"
+        f"</span>{_meter(row.opened + row.cited, most)}</li>"
+        for row in report.most_used
+    )
+    return f"<ol>{rows}</ol>" if rows else ""
+
+
+def _unused(report: Report) -> str:
+    rows = "".join(
+        f'<li>{_linked(report, row.title, row.path)}<span class="soft">last told on {_e(row.updated)}</span></li>'
+        for row in report.never_used
+    )
+    more = report.never_used_in_all - len(report.never_used)
+    note = f'<p class="soft">and {more:,} more</p>' if more > 0 else ""
+    return f"<ul>{rows}</ul>{note}" if rows else ""
+
+
 def _merged(report: Report) -> str:
     rows = []
     for one in report.merged:
@@ -185,7 +209,8 @@ def _replaced(report: Report) -> str:
         for row in report.replaced
     )
     stale = "".join(
-        f'<li>{_linked(report, row.title, row.path)}<span class="soft">stale, last on {_e(row.updated)}</span></li>'
+        f"<li>{_linked(report, row.title, row.path)}"
+        f'<span class="soft">stale: {_e(row.stale or "last on " + row.updated)}</span></li>'
         for row in report.stale
     )
     return f"<ul>{rows}{stale}</ul>" if rows or stale else ""

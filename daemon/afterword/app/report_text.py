@@ -34,6 +34,15 @@ def markdown(report: Report) -> str:
             f" last on {row.updated})"
             for row in report.most_told
         ] + [""]
+    if report.most_used:
+        out += ["## Articles that were used most", ""]
+        out += [
+            f"- {_p(row.title)} (opened {row.opened:,}, cited {row.cited:,}, found {row.returned:,} times)"
+            for row in report.most_used
+        ] + [""]
+    if report.never_used:
+        out += [f"## Articles that nobody used ({report.never_used_in_all:,})", ""]
+        out += [f"- {_p(row.title)} (last told on {row.updated})" for row in report.never_used] + [""]
     if report.merged:
         out += ["## Told in several ways, kept once", ""]
         for one in report.merged:
@@ -42,7 +51,9 @@ def markdown(report: Report) -> str:
     if report.replaced or report.stale:
         out += ["## Taken the place of", ""]
         out += [f"- {row.day}: {_p(row.title)} → {_p(row.by)}" for row in report.replaced]
-        out += [f"- stale: {_p(row.title)}" for row in report.stale] + [""]
+        out += [f"- stale: {_p(row.title)}" + (f" ({_p(row.stale)})" if row.stale else "") for row in report.stale] + [
+            ""
+        ]
     out += ["## Left to do", ""]
     out += [
         f"- [ ] {_p(row.text)} ({row.day}{', ' + _p(row.project) if row.project else ''})" for row in report.actions

@@ -13,6 +13,7 @@ from afterword.domain.errors import UsageError
 from afterword.domain.items import KIND_BY_WORD, ROLE_OF
 from afterword.index.hybrid import Mode, Result, Results
 from afterword.index.narrowing import Filters
+from afterword.store.ledger import retractions
 from afterword.store.ledger.ledger import Ledger
 
 LIMIT_MAX = 100_000
@@ -68,7 +69,18 @@ def ask(config: Config, ledger: Ledger, wanted: Question, searcher: Searcher) ->
         agent=wanted.agent,
         here=wanted.here,
     )
-    return searcher.search(ledger, wanted.query, filters, limit=wanted.limit, mode=wanted.mode, page=wanted.page)
+    answer = searcher.search(ledger, wanted.query, filters, limit=wanted.limit, mode=wanted.mode, page=wanted.page)
+    if any(found.uid for found in answer.results):
+        _note(config, answer, (wanted.page - 1) * wanted.limit, zones.day(searcher.now_us))
+    return answer
+
+
+def _note(config: Config, answer: Results, first: int, day: str) -> None:
+    """Note which articles were among the first."""
+    from afterword.app.using import ranks  # noqa: PLC0415  # exact search finds no articles
+    from afterword.store import use_log  # noqa: PLC0415
+
+    use_log.note(config.places.state, "returned", ranks([found.uid for found in answer.results], first), day)
 
 
 def time_of(name: str, given: str | None, zones: Zones, now_us: int) -> int | None:
@@ -103,7 +115,7 @@ def as_json_fields(ledger: Ledger, wanted: Question, answer: Results) -> dict[st
     origins = ledger.origins()
     return {
         "query": wanted.query,
-        "results": [_result(found, origins) for found in answer.results],
+        "results": _marked(ledger, [_result(found, origins) for found in answer.results]),
         "total": answer.total,
         "cut": answer.cut,
         "complete": answer.complete,
@@ -113,6 +125,25 @@ def as_json_fields(ledger: Ledger, wanted: Question, answer: Results) -> dict[st
         "semantic": answer.semantic,
         "semantic_problem": answer.problem or None,
     }
+
+
+def _marked(ledger: Ledger, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The results; a record of the past that states what was retracted since says when and why it was."""
+    if not retractions.some(ledger):
+        return [{**row, "retracted": None} for row in rows]
+    from afterword.app.retracted import Retractions  # noqa: PLC0415  # where something is retracted only
+
+    gone = Retractions(ledger)
+    done = []
+    for row in rows:
+        said = None
+        if row["kind"] == "message":
+            said = gone.of_item(row["id"])
+        elif row["kind"] == "diary":
+            said = next(iter(gone.of_section(row["id"])), None)
+        said = said or (gone.of_text(row["snippet"]) if row["kind"] != "article" else None)
+        done.append({**row, "retracted": said and {"says": said.text, "why": said.words}})
+    return done
 
 
 def _result(found: Result, origins: dict[int, tuple[str, str]]) -> dict[str, Any]:

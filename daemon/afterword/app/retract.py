@@ -1,154 +1,137 @@
-"""Retracting what proved wrong, and taking that back: the status of articles, as a person's edit of them.
+"""Retracting what proved wrong, and taking that back: the status of articles and facts, as a person's edit of them.
 
-The same register as `status: retracted` typed in Obsidian, so all that follows from that follows from this: a callout
-with day and reason, nothing of it in search, catalogue and ready contexts, and no compile that tells it again.
+The same registers as `status: retracted` typed in Obsidian, so all that follows from that follows from this: a callout
+with day and reason, a note on the pages that led to it, nothing of it in search, catalogue, topics, agents' files and
+ready contexts, and no compile and no distilling that tells it again.
 """
 
 import datetime as dt
+import hashlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from afterword.app import passes, retract_facts
-from afterword.compile.joining import says
-from afterword.domain.articles import Claim, Current, name_key
+from afterword.app import passes, retract_facts, retract_spread, sharing
+from afterword.app.retract_places import Found, Place, find, named
+from afterword.domain.articles import Current, Struck
 from afterword.domain.errors import NothingFound, UsageError, UserError
-from afterword.domain.ids import ArticleUid, FactId, SegmentKey
+from afterword.domain.ids import ArticleUid, FactId, LessonUid
 from afterword.domain.lessons import CurrentFact
-from afterword.store.ledger import article_files, articles
+from afterword.store.ledger import article_files, articles, lessons, retractions
 from afterword.store.ledger.ledger import Ledger
+from afterword.store.ledger.retractions import Retraction
 
 if TYPE_CHECKING:
     from afterword.app.passes import Tell
     from afterword.app.program import Program
 
 UNDO_DAYS: Final = 30
-_UID_LEAST: Final = 4
-
-
-class Place(msgspec.Struct, frozen=True):
-    """An article, and those of its points that say what was asked for; all of them where it was named itself."""
-
-    uid: ArticleUid
-    title: str
-    path: str
-    points: tuple[str, ...]
-    retracted_on: str = ""
-    reason: str = ""
-    kind: Literal["article", "fact", "lesson"] = "article"
-    """An article, a fact among the lessons, or an entry of the journal that no fact was made of yet."""
 
 
 class Retract(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the job is told."""
+    """What the job is told: articles and facts by their ids."""
 
     uids: tuple[str, ...]
     reason: str
     replacement: str | None = None
+    parts: dict[str, tuple[str, ...]] = {}
+    """Of these articles only these points."""
 
 
 class Undo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the job is told."""
+    """What the job is told: the id of a retraction, an article or a fact."""
 
     uid: str
 
 
-def places(ledger: Ledger, what: str) -> list[Place]:
-    """Where `what` stands: the live article of this uid, path, slug or title, or the fact of this id, else every live
-    article with a point that says it and every fact that does.
+def token(found: Found, reason: str) -> str:
+    """A word that confirms exactly these places and this reason: whoever has it saw them."""
+    said = msgspec.json.encode((sorted(found.members), reason))
+    return hashlib.blake2b(said, digest_size=6, person=b"afterword-confir").hexdigest()
+
+
+def places(ledger: Ledger, what: str) -> Found:
+    """Where `what` stands.
 
     Raises:
-        NothingFound: nothing does.
+        NothingFound: nowhere.
     """
-    if facts := retract_facts.named(ledger, what):
-        return list(map(_fact_place, facts))
-    if entries := retract_facts.bare_entries(ledger, what):
-        return [Place(ArticleUid(uid), uid, "", (), kind="lesson") for uid in entries]
-    row = [each for each in articles.current(ledger) if each.live]
-    paths = {uid: file.path for uid, file in article_files.every(ledger).items()}
-    by_name = [each for each in row if named(each, paths.get(each.uid, ""), what)]
-    if by_name:
-        return [_place(each, paths, tuple(claim.text for claim in each.article.points)) for each in by_name]
-    claim = Claim(what, SegmentKey(""), what)
-    found = []
-    for each in row:
-        points = tuple(point.text for point in each.article.points if not point.until and _says(claim, point))
-        if points:
-            found.append(_place(each, paths, points))
-    found += map(_fact_place, retract_facts.saying(ledger, what))
-    if not found:
-        raise NothingFound(f"no article and no fact says {what!r}", "`afterword search` shows what they say")
-    return found
-
-
-def named(each: Current, path: str, what: str) -> bool:
-    """Whether an article answers to this: its uid or the beginning of it, its path, slug, title or an alias."""
-    asked = what.removeprefix("./")
-    return (
-        each.uid == asked
-        or (asked.startswith("a-") and len(asked) >= _UID_LEAST and each.uid.startswith(asked))
-        or bool(path and path in (asked, f"{asked}.md"))
-        or asked == each.article.slug
-        or name_key(asked) in map(name_key, each.article.names)
-    )
-
-
-def _says(claim: Claim, point: Claim) -> bool:
-    return name_key(claim.text) in name_key(point.text) or says(claim, point)
-
-
-def _place(each: Current, paths: dict[ArticleUid, str], points: tuple[str, ...]) -> Place:
-    article = each.article
-    return Place(each.uid, article.title, paths.get(each.uid, ""), points, article.retracted_on, article.retract_reason)
-
-
-def _fact_place(each: CurrentFact) -> Place:
-    edits = each.edits
-    return Place(
-        ArticleUid(each.id), each.fact.text, "", (each.fact.text,), edits.retracted_on, edits.retract_reason, "fact"
-    )
+    return find(ledger, what)
 
 
 def retracted(ledger: Ledger, today: str) -> list[Place]:
-    """What can be taken back: articles a person retracted within the last 30 days, the newest first."""
+    """What can be taken back: what a person retracted within the last 30 days, the newest first."""
     since = (dt.date.fromisoformat(today) - dt.timedelta(days=UNDO_DAYS)).isoformat()
-    paths = {uid: file.path for uid, file in article_files.every(ledger).items()}
-    found = [
-        _place(each, paths, ())
-        for each in articles.current(ledger)
-        if each.edits.status == "retracted" and (each.edits.retracted_on or "") >= since
-    ]
+    of = {member: one.id for one in retractions.every(ledger) for member in (*one.articles, *one.facts)}
+    found = [place for _, place in _retracted_articles(ledger) if place.retracted_on >= since]
+    found += [place for place in _struck(ledger) if place.retracted_on >= since]
     found += map(_fact_place, retract_facts.retracted(ledger, today, UNDO_DAYS))
-    return sorted(found, key=lambda place: (place.retracted_on, place.uid), reverse=True)
+    found = [msgspec.structs.replace(place, together=of.get(place.uid, "")) for place in found]
+    found.sort(key=lambda place: (place.kind, place.uid))
+    return sorted(found, key=lambda place: place.retracted_on, reverse=True)
 
 
-def one_to_undo(ledger: Ledger, today: str, what: str) -> Place:
-    """The retraction that is meant: by the article's uid or the beginning of it, its path or title.
+def _retracted_articles(ledger: Ledger) -> list[tuple[Current, Place]]:
+    paths = {uid: file.path for uid, file in article_files.every(ledger).items()}
+    found = []
+    for each in articles.current(ledger):
+        if each.edits.status == "retracted":
+            article = each.article
+            day, reason = article.retracted_on, article.retract_reason
+            found.append((each, Place(each.uid, article.title, paths.get(each.uid, ""), (), day, reason)))
+    return found
+
+
+def _struck(ledger: Ledger) -> list[Place]:
+    """Articles of which points were retracted, one place for each day."""
+    paths = {uid: file.path for uid, file in article_files.every(ledger).items()}
+    found = []
+    for each in articles.current(ledger):
+        for day in sorted({struck.day for struck in each.edits.struck}):
+            mine = [struck for struck in each.edits.struck if struck.day == day]
+            texts = tuple(struck.claim.text for struck in mine)
+            title, path = each.article.title, paths.get(each.uid, "")
+            found.append(Place(each.uid, title, path, texts, day, mine[0].reason, whole=False))
+    return found
+
+
+def _fact_place(each: CurrentFact) -> Place:
+    edits, text = each.edits, each.fact.text
+    return Place(ArticleUid(each.id), text, "", (text,), edits.retracted_on, edits.retract_reason, "fact")
+
+
+def to_undo(ledger: Ledger, today: str, what: str) -> list[Place]:
+    """What is meant to be taken back: all of a retraction by its id (r-…), or one article or fact, by its uid or the
+    beginning of it, its path or title.
 
     Raises:
         NothingFound: there is none.
         UsageError: several answer to it.
         UserError: it is too long ago.
     """
-    facts = [each for each in retract_facts.named(ledger, what) if each.edits.status in ("retracted", "deleted")]
-    can = {place.uid for place in retracted(ledger, today)}
-    if facts and ArticleUid(facts[0].id) in can:
-        return _fact_place(facts[0])
-    paths = {uid: file.path for uid, file in article_files.every(ledger).items()}
-    row = [each for each in articles.current(ledger) if each.edits.status == "retracted"]
-    found = [each for each in row if named(each, paths.get(each.uid, ""), what)]
-    if not found:
+    can = retracted(ledger, today)
+    if what.startswith("r-") and (row := [place for place in can if place.together.startswith(what)]):
+        return row
+    ids = {str(each.id) for each in retract_facts.named(ledger, what)}
+    if found := [place for place in can if place.uid in ids]:
+        return found
+    every = {each.uid: each for each in articles.current(ledger)}
+    if found := [place for place in can if not place.whole and named(every[place.uid], place.path, what)]:
+        return found
+    meant = [place for each, place in _retracted_articles(ledger) if named(each, place.path, what)]
+    if not meant:
         raise NothingFound(
             f"nothing that was retracted answers to {what!r}", "`afterword undo` lists what can be undone"
         )
-    if len(found) > 1:
-        raise UsageError(f"{len(found)} articles answer to {what!r}", "give more of the id")
-    if found[0].uid not in can:
+    if len(meant) > 1:
+        raise UsageError(f"{len(meant)} articles answer to {what!r}", "give more of the id")
+    found = [place for place in can if place.uid == meant[0].uid]
+    if not found:
         raise UserError(
             f"that was retracted more than {UNDO_DAYS} days ago", "set `status: active` in its note in Obsidian"
         )
-    return _place(found[0], paths, ())
+    return found
 
 
 def retract(program: "Program", given: Retract, tell: "Tell", stop: Callable[[], bool]) -> dict[str, Any]:
@@ -156,58 +139,131 @@ def retract(program: "Program", given: Retract, tell: "Tell", stop: Callable[[],
     program.compiling.look()
     program.lessons.take_in()
     today = program.zones.day(program.clock())
+    ledger = program.ledger
+    instead = _replacement(ledger, given.replacement)
     done: list[str] = []
-    with program.ledger.transaction(durable=True):
-        standing = {each.uid for each in articles.current(program.ledger) if each.live}
+    with ledger.transaction(durable=True):
+        standing = {each.uid: each for each in articles.current(ledger) if each.live}
         for uid in map(ArticleUid, given.uids):
-            if uid not in standing:
-                continue
-            edits = msgspec.structs.replace(
-                articles.edits_of(program.ledger, uid),
-                status="retracted",
-                retract_reason=given.reason,
-                retracted_on=today,
-                replaced_by=given.replacement,
-            )
-            articles.put_edits(program.ledger, program.redactor, uid, edits)
-            done.append(uid)
-        facts = tuple(uid for uid in given.uids if uid not in standing)
-        done += retract_facts.retract(program, facts, given.reason, given.replacement, today)
-        program.ledger.set_meta(articles.OWED, 1)
-    return {"retracted": done, "files": settled(program, tell, stop)}
+            if uid in standing and uid in given.parts:
+                before = articles.edits_of(ledger, uid)
+                struck = tuple(
+                    Struck(claim, today, given.reason, instead or "")
+                    for claim in standing[uid].article.points
+                    if claim.text in given.parts[uid]
+                )
+                edits = msgspec.structs.replace(before, struck=(*before.struck, *struck))
+                articles.put_edits(ledger, program.redactor, uid, edits)
+                done.append(uid)
+            elif uid in standing:
+                edits = msgspec.structs.replace(
+                    articles.edits_of(ledger, uid),
+                    status="retracted",
+                    retract_reason=given.reason,
+                    retracted_on=today,
+                    replaced_by=instead,
+                )
+                articles.put_edits(ledger, program.redactor, uid, edits)
+                done.append(uid)
+        entries = {each.uid for each in lessons.lessons(ledger)}
+        others = tuple(uid for uid in given.uids if uid not in standing)
+        # An article that is named stands for what holds: no entry is made of its title.
+        said = f"[[{instead}]]" if instead and instead != given.replacement else instead
+        gone = retract_facts.retract(program, others, given.reason, said, today)
+        learned = next((each.uid for each in lessons.lessons(ledger) if each.uid not in entries), "")
+        made = Retraction(retractions.id_of(today, (*done, *gone)), today, tuple(done), tuple(gone), learned=learned)
+        if done or gone:
+            retractions.put(ledger, program.redactor, made)
+        ledger.set_meta(articles.OWED, 1)
+    sections = [key for uid in map(ArticleUid, done) for key in standing[uid].article.sections]
+    files = settled(program, tell, stop)
+    written, left = sharing.renew(program.config, ledger, program.redactor, sections)
+    return {
+        "id": made.id if done or gone else None,
+        "retracted": [*done, *gone],
+        "learned": learned or None,
+        "shares_written": written,
+        "shares_left": left,
+        "files": files,
+    }
+
+
+def _replacement(ledger: Ledger, said: str | None) -> str | None:
+    """What holds in the place of something: the uid of the article that is named, or the words as they are."""
+    if not said:
+        return said
+    bare = said.strip().removeprefix("[[").removesuffix("]]").partition("|")[0]
+    paths = {uid: file.path for uid, file in article_files.every(ledger).items()}
+    found = [e.uid for e in articles.current(ledger) if e.live and named(e, paths.get(e.uid, ""), bare)]
+    return found[0] if len(found) == 1 else said
 
 
 def undo(program: "Program", given: Undo, tell: "Tell", stop: Callable[[], bool]) -> dict[str, Any]:
     """Take a retraction back; the numbers of `undo --json`."""
     program.compiling.look()
+    program.lessons.take_in()
+    ledger = program.ledger
     today = program.zones.day(program.clock())
-    place = one_to_undo(program.ledger, today, given.uid)
-    if place.kind == "fact":
-        with program.ledger.transaction(durable=True):
-            retract_facts.undo(program, FactId(place.uid))
-        return {"undone": place.uid, "files": settled(program, tell, stop)}
-    with program.ledger.transaction(durable=True):
-        edits = msgspec.structs.replace(
-            articles.edits_of(program.ledger, place.uid),
-            status=None,
-            retract_reason=None,
-            retracted_on=None,
-            replaced_by=None,
-            claims=(),
-            spared=(),
-        )
-        articles.put_edits(program.ledger, program.redactor, place.uid, edits)
-        program.ledger.set_meta(articles.OWED, 1)
-    return {"undone": place.uid, "files": settled(program, tell, stop)}
+    found = to_undo(ledger, today, given.uid)
+    uids = [place.uid for place in found if place.kind == "article"]
+    parts = {place.uid: place.retracted_on for place in found if not place.whole}
+    of_articles = {one.id for one in retractions.every(ledger) if one.articles}
+    together = {place.together for place in found} if given.uid.startswith("r-") else set()
+    with ledger.transaction(durable=True):
+        for uid in uids:
+            if uid in parts:
+                before = articles.edits_of(ledger, uid)
+                kept = tuple(struck for struck in before.struck if struck.day != parts[uid])
+                articles.put_edits(ledger, program.redactor, uid, msgspec.structs.replace(before, struck=kept))
+                continue
+            edits = msgspec.structs.replace(
+                articles.edits_of(ledger, uid),
+                status=None,
+                retract_reason=None,
+                retracted_on=None,
+                replaced_by=None,
+                claims=(),
+                spared=(),
+                linked=(),
+            )
+            articles.put_edits(ledger, program.redactor, uid, edits)
+        for place in found:
+            if place.kind == "fact":
+                retract_facts.undo(program, FactId(place.uid))
+                if place.together in of_articles and not uids:
+                    # Where its article stays retracted, only a person's word keeps it from following that again.
+                    retract_spread.keep(ledger, program.redactor, FactId(place.uid))
+        for one in retractions.every(ledger):
+            if one.id in together and one.learned:
+                _unlearn(program, LessonUid(one.learned))
+        retract_spread.let_go(program.ledger, program.redactor)
+        ledger.set_meta(articles.OWED, 1)
+    files = settled(program, tell, stop)
+    stored = articles.stored(ledger)
+    sections = [key for uid in uids if uid in stored for key in stored[uid].sections]
+    written, left = sharing.renew(program.config, ledger, program.redactor, sections)
+    return {
+        "undone": found[0].uid if len(found) == 1 else given.uid,
+        "all": [place.uid for place in found],
+        "shares_written": written,
+        "shares_left": left,
+        "files": files,
+    }
+
+
+def _unlearn(program: "Program", uid: LessonUid) -> None:
+    """What was said to hold in the place of something that holds again was never said."""
+    edits = msgspec.structs.replace(lessons.lesson_edits(program.ledger, uid), status="withdrawn")
+    lessons.put_lesson_edits(program.ledger, program.redactor, uid, edits)
 
 
 def settled(program: "Program", tell: "Tell", stop: Callable[[], bool]) -> int:
     """How many files were written when all articles are folded anew, with what is closed and parted now."""
     built = bool(articles.builds(program.ledger))
     done = program.compiling.run([], on_progress=lambda n, all_: tell("Compiling", "days", n, all_, ""), stop=stop)
-    lessons = program.lessons.settled(stop=stop)
+    lessons_files = program.lessons.settled(stop=stop)
     program.ready.sync()
-    return lessons + done.files + (program.compiling.render() if built and program.compiling.owed() else 0)
+    return lessons_files + done.files + (program.compiling.render() if built and program.compiling.owed() else 0)
 
 
 def do_index(program: "Program", tell: "Tell", stop: Callable[[], bool]) -> None:

@@ -63,7 +63,7 @@ def saying(ledger: Ledger, claim: str) -> list[CurrentFact]:
 def retract(program: "Program", ids: tuple[str, ...], reason: str, replacement: str | None, today: str) -> list[str]:
     """Mark facts, and entries that are no fact yet, as retracted; the ids that were. Inside a transaction.
 
-    A replacement in words becomes an entry that takes the place of the first fact, for whom and where that held.
+    A replacement in words becomes an entry that takes the place of them, for whom and where they held.
     """
     ledger, redactor = program.ledger, program.redactor
     standing = {each.id: each for each in lessons.facts(ledger)}
@@ -86,9 +86,9 @@ def retract(program: "Program", ids: tuple[str, ...], reason: str, replacement: 
             _mark(program, LessonUid(its_id), reason, today)
             ledger.set_meta(lessons.OWED, 1)
             done.append(its_id)
-    first = next((standing[FactId(its_id)] for its_id in done if its_id in standing), None)
-    if first is not None and replacement and "[[" not in replacement and "://" not in replacement:
-        _instead(program, first, replacement)
+    gone = [standing[FactId(its_id)] for its_id in done if its_id in standing]
+    if gone and replacement and "[[" not in replacement and "://" not in replacement:
+        _instead(program, gone, replacement)
     return done
 
 
@@ -99,22 +99,25 @@ def _mark(program: "Program", uid: LessonUid, reason: str, today: str) -> None:
     lessons.put_lesson_edits(program.ledger, program.redactor, uid, edits)
 
 
-def _instead(program: "Program", each: CurrentFact, text: str) -> None:
-    """What holds in a fact's place, as an entry."""
+def _instead(program: "Program", gone: list[CurrentFact], text: str) -> None:
+    """What holds in the place of some facts, as an entry: in all projects, where they were of several."""
     now_us = program.clock() // 1000 * 1000
-    fact = each.fact
+    fact = gone[0].fact
+    projects = {each.fact.projects for each in gone}
+    machines = {each.fact.machine for each in gone}
+    agents = [each.fact.agents for each in gone]
     lesson = Lesson(
         text=text[:TEXT_MAX],
         kind="lesson" if fact.kind == "dead-end" else fact.kind,
         at_us=now_us,
         day=program.zones.day(now_us),
         source="learn",
-        agents=fact.agents,
-        project=fact.projects[0] if len(fact.projects) == 1 else "",
+        agents=tuple(sorted({name for row in agents for name in row})) if all(agents) else (),
+        project=fact.projects[0] if len(projects) == 1 and len(fact.projects) == 1 else "",
         topic=fact.topic,
-        machine=fact.machine,
-        evidence=each.id,
-        pinned=fact.pinned,
+        machine=fact.machine if len(machines) == 1 else "",
+        evidence=" ".join(each.id for each in gone[:20]),
+        pinned=any(each.fact.pinned for each in gone),
     )
     lessons.put_lesson(program.ledger, program.redactor, LessonUid(f"l-{secrets.token_hex(6)}"), lesson)
 

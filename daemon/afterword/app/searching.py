@@ -57,7 +57,7 @@ class Searcher:
                 meaning=None if mode == "exact" or self._config.settings.index.embedder == "off" else self,
                 mode=mode,
                 page=page,
-                stale=self._signals.stale,
+                signals=self._signals,
             )
 
     @property

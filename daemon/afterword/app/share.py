@@ -11,6 +11,7 @@ import msgspec
 
 from afterword.app.config import Config
 from afterword.app.reading import redactor, zones_of
+from afterword.app.retracted import Retractions, Statement
 from afterword.app.show import Shown, find, whole
 from afterword.domain.errors import NothingFound
 from afterword.domain.escape import plain, plain_lines
@@ -47,6 +48,8 @@ class Said(msgspec.Struct, frozen=True):
     status: str
     time: str
     cut: int
+    retracted: str = ""
+    """That what is said here was retracted since, when and why."""
 
 
 class Section(msgspec.Struct, frozen=True):
@@ -67,6 +70,8 @@ class Shared(msgspec.Struct, frozen=True):
     said: tuple[Said, ...]
     scrubbed: dict[str, int]
     left_out: int
+    retracted: tuple[tuple[str, str], ...] = ()
+    """What is stated in it and was retracted since: the statement, and when, why, and what holds in its place."""
 
 
 def identity(config: Config, users: tuple[str, ...] | None = None) -> Identity:
@@ -115,7 +120,9 @@ def compose(config: Config, ledger: Ledger, prefix: str, who: Identity) -> Share
         return str(leave("share", personal.scrub(text), own))
 
     live = [item for item in found.items if not (item.abandoned or item.inherited) and item.kind in _SHOWN]
-    said = tuple(_said(item, scrub, zones.local(item.time_us).strftime("%H:%M")) for item in live)
+    gone = Retractions(ledger)
+    told: dict[str, Statement] = {}
+    said = tuple(_said(item, scrub, zones.local(item.time_us).strftime("%H:%M"), gone, told) for item in live)
     said = tuple(one for one in said if one.text or one.path)
     session, facts = found.session, found.session.facts
     if not said:
@@ -123,7 +130,7 @@ def compose(config: Config, ledger: Ledger, prefix: str, who: Identity) -> Share
             f"nothing of {session.shown_native} is left to share", "what was forgotten or rewound is not shared"
         )
     sections = tuple(
-        _section(record, section_edits.get(ledger, SegmentKey(register.key)), scrub)
+        _section(register.key, record, section_edits.get(ledger, SegmentKey(register.key)), scrub, gone, told)
         for register, record in segments.sections(ledger, session.id)
         if not record.withdrawn_by
     )
@@ -136,11 +143,15 @@ def compose(config: Config, ledger: Ledger, prefix: str, who: Identity) -> Share
         said=said,
         scrubbed={kind: count for kind, count in sorted((kept + personal.counts).items()) if count},
         left_out=len(found.items) - len(said),
+        retracted=tuple((scrub(one.text, plain), scrub(one.words, plain)) for one in told.values()),
     )
 
 
-def _said(item: Shown, scrub: Callable[[str], str], time: str) -> Said:
+def _said(item: Shown, scrub: Callable[[str], str], time: str, gone: Retractions, told: dict[str, Statement]) -> Said:
     text = scrub(item.text)
+    statement = gone.of_item(item.id) if gone else None
+    if statement:
+        told.setdefault(statement.text, statement)
     return Said(
         kind=item.kind,
         said_by=item.said_by,
@@ -149,11 +160,33 @@ def _said(item: Shown, scrub: Callable[[str], str], time: str) -> Said:
         status="" if item.exit_status is None else str(item.exit_status),
         time=time,
         cut=max(0, len(text) - _ITEM_MAX),
+        retracted=scrub(statement.words) if statement else "",
     )
 
 
-def _section(record: segments.SectionRecord, edits: SectionEdits, scrub: Callable[[str], str]) -> Section:
-    texts = texts_of(laid_over(record.digest, edits)[0])
+def _section(
+    key: str,
+    record: segments.SectionRecord,
+    edits: SectionEdits,
+    scrub: Callable[[str], str],
+    gone: Retractions,
+    told: dict[str, Statement],
+) -> Section:
+    digest = laid_over(record.digest, edits)[0]
+    texts = texts_of(digest)
+    quotes = {
+        point.text: point.quote
+        for part in (digest.exchanges, digest.decisions, digest.lessons, digest.actions)
+        for point in part
+    }
+
+    def marked(text: str) -> str:
+        statement = gone.of_point(key, quotes.get(text, ""), text) if gone else None
+        if statement is None:
+            return scrub(text)
+        told.setdefault(statement.text, statement)
+        return scrub(f"({statement.words}) {text}")
+
     # What a person ticked off is no open action any more.
     actions = tuple(f"{text} (done)" if plain(text) in edits.done else text for text in texts.actions)
     rows = (
@@ -163,7 +196,7 @@ def _section(record: segments.SectionRecord, edits: SectionEdits, scrub: Callabl
         ("Lessons Learned", texts.lessons),
         ("Action Items", actions),
     )
-    return Section(record.day, record.time, tuple((name, tuple(map(scrub, row))) for name, row in rows if row))
+    return Section(record.day, record.time, tuple((name, tuple(map(marked, row))) for name, row in rows if row))
 
 
 def write(path: Path, text: str, *, force: bool) -> int:

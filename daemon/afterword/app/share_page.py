@@ -83,12 +83,18 @@ def html_page(shared: Shared) -> str:
         f'<div class="warn" role="note"><strong>{_e(WARNING.partition(". ")[0])}.</strong>'
         f"{_e(WARNING.partition('. ')[2])}"
         + (f"<br>Scrubbed here:<ul>{rows}</ul>" if rows else "<br>Nothing was recognised that had to be scrubbed.")
-        + f'</div>\n<h1>{_e(shared.title)}</h1>\n<p class="facts">{_e(" · ".join(shared.facts))}</p>\n'
+        + f"</div>\n{_retracted(shared)}"
+        + f'<h1>{_e(shared.title)}</h1>\n<p class="facts">{_e(" · ".join(shared.facts))}</p>\n'
         + (f"<h2>What it came to</h2>\n{sections}" if sections else "")
         + "<h2>Conversation</h2>\n"
         + "".join(_conversation(shared.said))
         + f"<footer>Shared by Afterword.{_e(left_out)}</footer>\n</main>\n</body>\n</html>\n"
     )
+
+
+def _retracted(shared: Shared) -> str:
+    rows = "".join(f"<li>{_e(text)} <b>({_e(words)})</b></li>" for text, words in shared.retracted)
+    return f'<div class="warn" role="note"><strong>Retracted since.</strong><ul>{rows}</ul></div>\n' if rows else ""
 
 
 def _e(text: str) -> str:
@@ -112,7 +118,7 @@ def _conversation(said: tuple[Said, ...]) -> Iterator[str]:
                 you = one.said_by is SaidBy.PERSON
                 who = "You" if you else "Agent"
                 head = f"<header><b>{who}</b><span>{_e(one.time)}</span></header>"
-                yield f'<article class="{who.lower()}">{head}{_blocks(one.text)}{_cut(one)}</article>\n'
+                yield f'<article class="{who.lower()}">{head}{_blocks(one.text)}{_cut(one)}{_gone(one)}</article>\n'
             case Kind.SUMMARY:
                 yield "<h3>The agent summed up what came before</h3>\n"
             case _:
@@ -139,6 +145,10 @@ def _folded(one: Said) -> str:
 
 def _cut(one: Said) -> str:
     return f'<p class="time">{one.cut:,} more characters are left out.</p>' if one.cut else ""
+
+
+def _gone(one: Said) -> str:
+    return f'<p class="time bad">{_e(one.retracted)}</p>' if one.retracted else ""
 
 
 def _blocks(text: str) -> str:
@@ -170,6 +180,8 @@ def markdown(shared: Shared) -> str:
     out = [f"# {prose(shared.title)}", "", str(prose(" · ".join(shared.facts))), ""]
     out += [f"> **{WARNING.partition('. ')[0]}.** {WARNING.partition('. ')[2]}"]
     out += [f"> Scrubbed here: {prose(scrubbed_words(shared.scrubbed))}.", ""]
+    if shared.retracted:
+        out += ["> **Retracted since:**", *(f"> - {prose(text)} ({prose(why)})" for text, why in shared.retracted), ""]
     for section in shared.sections:
         out += [f"## {section.day} {section.time}", ""]
         for name, points in section.parts:
@@ -182,6 +194,8 @@ def markdown(shared: Shared) -> str:
         out += [f"**{who or one.kind.word}**{path}{status} ({one.time})", ""]
         if one.text:
             out += [str(fence(one.text, "text")), ""]
+        if one.retracted:
+            out += [f"({prose(one.retracted)})", ""]
         if one.cut:
             out += [f"({one.cut:,} more characters are left out.)", ""]
     return "\n".join(out).rstrip() + "\n"

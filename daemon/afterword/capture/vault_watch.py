@@ -26,7 +26,7 @@ from afterword.store.ledger.ledger import Ledger
 from afterword.store.matter import read_matter
 from afterword.store.vault_card import may_write
 
-_PAGES: Final = frozenset({"index.md", "log.md"})
+_PAGES: Final = frozenset({"index.md", "log.md", "review.md"})
 _STATUSES: Final[dict[str, Status]] = {"active": "active", "stale": "stale", "retracted": "retracted", "draft": "draft"}
 _UID: Final = re.compile(r"a-[0-9a-f]{12}")
 _LEAST_MANY: Final = 3
@@ -240,7 +240,7 @@ class VaultWatch:
                 new = edits_in(note, values, file.written, old, stored[uid], today) if file.written.parts else old
                 if new.status == "deleted":
                     # It comes back as its note says it is, which may be retracted.
-                    new = _restored(new, values, stored[uid], today)
+                    new = _restored(new, values, stored[uid], file.written, today)
                     restored += 1
                 edited += articles.put_edits(self._ledger, self._redactor, uid, new) if new != old else 0
                 # Saved from an older copy it may hold older links and values of ours: it is looked over once more.
@@ -285,10 +285,12 @@ def _ousted(file: ArticleFile, values: dict[str, object] | None, known: dict[Art
     return isinstance(uid, str) and uid != file.uid and uid in known
 
 
-def _restored(edits: Edits, values: dict[str, object], article: Article, today: str) -> Edits:
+def _restored(edits: Edits, values: dict[str, object], article: Article, written: Written, today: str) -> Edits:
     status = _status(values)
     when = edits.retracted_on or today if status == "retracted" else None
-    return msgspec.structs.replace(edits, status=None if status == article.status else status, retracted_on=when)
+    # That it may be out of date we found ourselves.
+    ours = status == article.status or status == "stale" == _one(written.fields.get("status", ""))
+    return msgspec.structs.replace(edits, status=None if ours else status, retracted_on=when)
 
 
 def _status(values: dict[str, object]) -> Status | None:

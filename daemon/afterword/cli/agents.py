@@ -1,6 +1,7 @@
 """`agents`: hooks and our MCP server in the settings of the agents on this machine."""
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -32,14 +33,34 @@ def agents() -> None:
 @click.argument("names", nargs=-1, metavar="[AGENT]...")
 @click.option("--no-hooks", is_flag=True, help="The MCP server only.")
 @click.option("--no-mcp", is_flag=True, help="Hooks only.")
+@click.option(
+    "--memory", is_flag=True, help="Also a block in the file it reads when it starts (AGENTS.md, GEMINI.md …)."
+)
+@click.option(
+    "--project",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="With --memory: in this project's file instead of the agent's own.",
+)
 @click.option("--lessons", is_flag=True, help="Also a hook that asks once for `remember` when a session worked.")
 @click.option("--dry-run", is_flag=True, help="Say what would be set, change nothing.")
 @json_option
 @config_option
 def install(
-    names: tuple[str, ...], *, no_hooks: bool, no_mcp: bool, lessons: bool, dry_run: bool, as_json: bool, config: Config
+    names: tuple[str, ...],
+    *,
+    no_hooks: bool,
+    no_mcp: bool,
+    memory: bool,
+    lessons: bool,
+    project: Path | None,
+    dry_run: bool,
+    as_json: bool,
+    config: Config,
 ) -> int:
     """Put hooks and the MCP server into the settings of the agents that are here, or of those named.
+
+    An agent without a hook that it could begin a session with reads a file of its own: with --memory a block in that
+    holds what sessions begin with, kept up to date. Claude Code has the hook.
 
     Entries are merged in place: every other byte of a file stays, comments too, and `agents uninstall` puts it back.
     Settings that cannot be read are left alone. Doing it again changes nothing.
@@ -47,8 +68,11 @@ def install(
     \b
     afterword agents install --dry-run
     afterword agents install claude codex
+    afterword agents install codex --memory --project ~/src/harbor-api
     afterword agents install claude --lessons
     """
+    if project is not None and not memory:
+        raise UsageError("--project says where the block goes", "add --memory")
     wanted = {kind for kind, without in (("hook", no_hooks), ("mcp", no_mcp)) if not without}
     wiring, chosen = _chosen(config, names)
     found = [
@@ -58,6 +82,8 @@ def install(
             agent, [p for p in (*agent.pieces, *(agent.lessons if lessons else ())) if p.kind in wanted], dry=dry_run
         )
     ]
+    if memory:
+        found += _memory(config, chosen, project, dry=dry_run)
     code = _tell("install", chosen, found, as_json=as_json)
     if not as_json:
         for agent in chosen:
@@ -76,6 +102,7 @@ def uninstall(names: tuple[str, ...], *, as_json: bool, config: Config) -> int:
     """Take our entries out of agents' settings, and nothing else."""
     wiring, chosen = _chosen(config, names)
     found = [entry for agent in chosen for entry in wiring.uninstall(agent)]
+    found += _blocks(config, chosen, take=True)
     return _tell("uninstall", chosen, found, as_json=as_json)
 
 
@@ -88,7 +115,51 @@ def status(*, as_json: bool, config: Config) -> int:
 
     wiring = _wiring(config)
     found = [entry for agent in AGENTS if wiring.present(agent) for entry in wiring.status(agent)]
+    found += _blocks(config, [agent for agent in AGENTS if wiring.present(agent)], take=False)
     return _tell("status", [agent for agent in AGENTS if wiring.present(agent)], found, as_json=as_json)
+
+
+_MEMORY = "memory block"
+
+
+def _memory(config: Config, chosen: "list[Agent]", project: Path | None, *, dry: bool) -> "list[Entry]":
+    """Put the block into the files of the agents that have one."""
+    from afterword.app.memory_blocks import Blocks, file_for
+    from afterword.app.reading import reader, redactor, zones_of
+    from afterword.app.ready import Recalling, project_of
+    from afterword.app.wiring import Entry
+    from afterword.domain.clock import clock_from
+    from afterword.memory.context import rendered
+    from afterword.redact.exits import leave
+
+    blocks, own = Blocks(config.places.state), redactor(config)
+    found = []
+    with reader(config) as ledger:
+        said = Recalling(config, ledger, zones_of(config, ledger).day(clock_from(dict(os.environ))()))
+        name, folder = project_of(ledger, project.absolute()) if project else ("", None)
+        for agent in chosen:
+            path = file_for(agent.name, config.places.home, os.environ, folder)
+            if path is None:
+                if agent.name != "claude":
+                    note(f"{agent.label}: it reads no such file{'' if project else ' of its own; name a --project'}")
+                continue
+            text = leave("context", rendered(said.of(name, agent.name)), own)
+            state = blocks.put(agent.name, path, folder, text, dry=dry)
+            state_said = "would" if dry and state == "put" else state
+            problem = "one of the two lines around our block is gone" if state == "broken" else ""
+            found.append(Entry(agent.name, _MEMORY, str(path), state_said, problem))
+    return found
+
+
+def _blocks(config: Config, chosen: "list[Agent]", *, take: bool) -> "list[Entry]":
+    """The blocks there are, or what became of them when they were taken out."""
+    from afterword.app.memory_blocks import Blocks
+    from afterword.app.wiring import Entry
+
+    blocks = Blocks(config.places.state)
+    names = {agent.name for agent in chosen}
+    mine = [one for one in blocks.every() if one.agent in names]
+    return [Entry(one.agent, _MEMORY, one.file, blocks.take(one) if take else "there", "") for one in mine]
 
 
 def _wiring(config: Config) -> "Wiring":

@@ -50,6 +50,8 @@ def lines(config: Config, fields: dict[str, Any]) -> Iterator[str]:
     for row in found:
         yield clean(heading(row, zones))
         yield clean(f"    {row['snippet']}")
+        if row.get("retracted"):
+            yield clean(f"    ! {row['retracted']['why']} ({row['retracted']['says']})")
         if row["path"]:
             yield clean(f"    → {row['path']}" + (f" (^{row['block']})" if row["block"] else ""))
 

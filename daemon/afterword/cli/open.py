@@ -1,15 +1,18 @@
 """`open`: the place in the vault where a search result was written up, in Obsidian."""
 
 import contextlib
+import os
 import sys
 from pathlib import Path
 
 import click
 
 from afterword.app.config import Config
+from afterword.app.using import opened
 from afterword.cli.links import Place, link, uri
 from afterword.cli.output import clean, config_option, json_option, note, say, say_json
 from afterword.cli.view import screen
+from afterword.domain.clock import clock_from
 from afterword.domain.errors import NothingFound, NotSetUp, UserError
 from afterword.domain.note_names import is_note
 
@@ -37,6 +40,8 @@ def open_(result: str, *, only_print: bool, as_json: bool, config: Config) -> No
         sys.stdout.write(link(clean(address)) + "\n")
     else:
         say(address)
+    if place.block is None and place.path:
+        opened(config, place.path, clock_from(dict(os.environ))())
     if not (only_print or as_json):
         start(address)
 

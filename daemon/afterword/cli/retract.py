@@ -1,16 +1,20 @@
 """`retract` and `undo`: what proved wrong is marked so, and nothing tells it any more; taken back within 30 days."""
 
 import os
-from typing import Any
+import sys
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
 
 from afterword.app.config import Config
-from afterword.cli.output import bars, config_option, json_option, say, say_json
+from afterword.cli.output import bars, config_option, json_option, note, say, say_json
 from afterword.cli.remote import by_daemon
 from afterword.cli.up import Stop
 from afterword.domain.errors import UsageError
+
+if TYPE_CHECKING:
+    from afterword.app.retract_places import Found, Place
 
 
 @click.command(short_help="Mark what proved wrong: nothing tells it any more.")
@@ -21,35 +25,33 @@ from afterword.domain.errors import UsageError
 @json_option
 @config_option
 def retract(*, what: str, reason: str, replacement: str | None, yes: bool, as_json: bool, config: Config) -> None:
-    """Retract an article or a fact, or every one that says something.
+    """Retract an article or a lesson, or everything that says something.
 
-    WHAT is an article's path in the vault, title or id (a-…), a fact's id (f-…), a lesson's (l-…), or a claim in your
-    words. A note stays where it is, with a callout that says when and why; search, catalogue, topics and what agents
-    are told leave it out, and nothing tells it again. `afterword undo` takes it back within 30 days.
+    WHAT is an article's path in the vault, title or id (a-…), a lesson's id (f-… or l-…), or a claim in your words.
+    Every place that states it is found: articles, lessons with their topics and agents' files, files it was shared
+    into. Notes stay where they are, with a callout that says when and why; pages that led to them get a note; search,
+    catalogue and what agents are told leave it out, and nothing tells it again from old days. On a terminal you are
+    asked before anything is changed. `afterword undo` takes it back within 30 days.
 
     \b
     afterword retract knowledge/concepts/nas-is-synology.md --reason "it is a fnos box" --yes
-    afterword retract "the NAS runs Synology" --reason "it runs fnos"
+    afterword retract "the NAS runs Synology" --reason "it runs fnos" --replacement "The NAS runs fnos"
     """
     from afterword.app import retract as retracting
     from afterword.app.program import writer
     from afterword.app.reading import reader
+    from afterword.app.retract_places import as_json as fields_of
 
     if not reason.strip():
         raise UsageError("--reason is empty", "say why it does not hold")
     with reader(config) as ledger:
         found = retracting.places(ledger, what)
-    fields: dict[str, Any] = {
-        "dry": not yes,
-        "articles": [
-            {"uid": place.uid, "title": place.title, "path": place.path, "points": list(place.points)}
-            for place in found
-            if place.kind == "article"
-        ],
-        "facts": [{"id": place.uid, "text": place.title} for place in found if place.kind != "article"],
-    }
+    if not as_json:
+        _show(found)
+        yes = yes or _agrees()
+    fields: dict[str, Any] = {"dry": not yes, **fields_of(found)}
     if yes:
-        asked = retracting.Retract(tuple(place.uid for place in found), reason, replacement)
+        asked = retracting.Retract(found.members, reason, replacement, found.parts)
         done = by_daemon(config.places.state, "retract", msgspec.to_builtins(asked))
         if done is None:
             with writer(config, os.environ, "retract", telling=bars) as program, bars() as tell:
@@ -58,12 +60,37 @@ def retract(*, what: str, reason: str, replacement: str | None, yes: bool, as_js
         fields |= done
     if as_json:
         say_json("retract", fields)
-        return
-    for place in found:
-        say(f"{place.uid}  {place.path or place.title}")
-        for point in place.points[:5] if place.kind == "article" else ():
+    elif yes:
+        for path in fields.get("shares_left", []):
+            note(f"{path} was shared, and somebody changed it since: it still says so")
+        say(f"Retracted. `afterword undo {fields.get('id') or ''}` takes it back.")
+    else:
+        say("\nNothing was changed. Say --yes to retract it.")
+
+
+def _show(found: "Found") -> None:
+    for place in found.articles:
+        say(f"{place.uid}  {place.path or place.title}{'' if place.whole else '  (these points alone)'}")
+        for point in place.points[:5]:
             say(f"  - {point}")
-    say("Retracted. `afterword undo` takes it back." if yes else "\nNothing was changed. Say --yes to retract it.")
+    for fact in found.facts:
+        agents = ", ".join(fact.agents) or "all agents"
+        say(f"{fact.id}  lesson in {fact.topic}, told to {agents}")
+        say(f"  - {fact.text}")
+    for path in found.linked:
+        say(f"  {path} leads to it: gets a note")
+    for share in found.shares:
+        said = {"ours": "is written again", "changed": "was changed since, and is left to you", "gone": "is gone"}
+        say(f"  {share.path} was shared: {said[share.state]}")
+    for record in found.records[:5]:
+        say(f"  said on {record.day}{f' ({record.path})' if record.path else ''}: stays as a record, marked in search")
+
+
+def _agrees() -> bool:
+    """Whether a person at a terminal says so."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return False
+    return click.confirm("\nRetract all of these?", default=False)
 
 
 @click.command(short_help="Take a retraction back; without ID, list what can be.")
@@ -73,7 +100,8 @@ def retract(*, what: str, reason: str, replacement: str | None, yes: bool, as_js
 def undo(*, id_: str | None, as_json: bool, config: Config) -> None:
     """Take back what was retracted within the last 30 days, here or in Obsidian.
 
-    ID is the article's id (a-…), the path of its note or its title. Without it, what can be undone is listed.
+    ID is that of a retraction (r-…: all that was retracted together), an article (a-…, or the path of its note, or its
+    title) or a lesson (f-…). Without it, what can be undone is listed.
 
     \b
     afterword undo
@@ -89,8 +117,8 @@ def undo(*, id_: str | None, as_json: bool, config: Config) -> None:
         if id_ is None:
             _list(retracting.retracted(ledger, today), as_json=as_json)
             return
-        place = retracting.one_to_undo(ledger, today, id_)
-    asked = retracting.Undo(place.uid)
+        found = retracting.to_undo(ledger, today, id_)
+    asked = retracting.Undo(id_)
     done = by_daemon(config.places.state, "undo", msgspec.to_builtins(asked))
     if done is None:
         with writer(config, os.environ, "undo", telling=bars) as program, bars() as tell:
@@ -99,29 +127,29 @@ def undo(*, id_: str | None, as_json: bool, config: Config) -> None:
     if as_json:
         say_json("undo", done)
     else:
-        say(f"{place.title} holds again.")
+        for one in found:
+            say(f"{one.title} holds again.")
 
 
-def _list(found: list[Any], *, as_json: bool) -> None:
+def _list(found: "list[Place]", *, as_json: bool) -> None:
     if as_json:
-        say_json(
-            "undo",
+        rows = [
             {
-                "retracted": [
-                    {
-                        "uid": place.uid,
-                        "title": place.title,
-                        "path": place.path,
-                        "retracted_on": place.retracted_on,
-                        "reason": place.reason or None,
-                    }
-                    for place in found
-                ]
-            },
-        )
+                "uid": one.uid,
+                "kind": one.kind,
+                "together": one.together or None,
+                "title": one.title,
+                "path": one.path,
+                "retracted_on": one.retracted_on,
+                "reason": one.reason or None,
+            }
+            for one in found
+        ]
+        say_json("undo", {"retracted": rows})
         return
     if not found:
         say("Nothing was retracted within the last 30 days.")
-    for place in found:
-        why = f"  ({place.reason})" if place.reason else ""
-        say(f"{place.uid}  {place.retracted_on}  {place.title}{why}")
+    for one in found:
+        why = f"  ({one.reason})" if one.reason else ""
+        together = f"  {one.together}" if one.together else ""
+        say(f"{one.uid}  {one.retracted_on}  {one.title}{why}{together}")

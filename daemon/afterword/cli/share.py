@@ -31,15 +31,19 @@ def share(
     afterword share 019d3c --md notes.md
     afterword share 019d3c | less
     """
-    from afterword.app.reading import reader
+    from afterword.app.reading import reader, redactor
     from afterword.app.share import WARNING, compose, identity, write
     from afterword.app.share_page import html_page, markdown, scrubbed_words
+    from afterword.app.sharing import remember
+    from afterword.app.show import find
+    from afterword.domain.clock import clock_from
 
     printed = md_file == "-" or (md_file is None and html_file is None)
     if as_json and printed:
         raise UsageError("--json says what was written, so it needs a file", "add --html FILE or --md FILE")
     with reader(config) as ledger:
         shared = compose(config, ledger, session, identity(config))
+        its_id = find(ledger, session).id
     written = []
     if html_file is not None:
         path = _absolute(html_file)
@@ -49,6 +53,10 @@ def share(
         path = _absolute(Path(md_file))
         size = write(path, markdown(shared), force=force)
         written.append({"file": str(path), "format": "md", "bytes": size})
+    for one in written:
+        # What is retracted later is taken out of the file as well, as long as nobody changed it.
+        now_us = clock_from(dict(os.environ))()
+        remember(config, redactor(config), Path(str(one["file"])), its_id, str(one["format"]), now_us)
     if as_json:
         counts = {"sections": len(shared.sections), "messages": len(shared.said), "left_out": shared.left_out}
         say_json("share", {"written": written, "scrubbed": shared.scrubbed, **counts, "warning": WARNING})

@@ -26,7 +26,7 @@ from afterword.domain.ids import ArticleUid, SegmentKey
 from afterword.domain.section_edits import laid_over
 from afterword.redact.redactor import Redactor
 from afterword.store import faults
-from afterword.store.ledger import articles, registers, section_edits, segments, sessions
+from afterword.store.ledger import articles, registers, section_edits, segments, sessions, uses
 from afterword.store.ledger.articles import BuildRecord
 from afterword.store.ledger.ledger import Ledger
 
@@ -225,7 +225,8 @@ class Compile:
             reason = f"{count} words, fewer than {self._min_words}" if now else "nothing is left of it"
             return msgspec.structs.replace(record, state="skipped", reason=reason)
         retracted = tuple(closed.claims()[-_RETRACTED:])
-        given = CompileInput(day, tuple(now), self._relations.known(now, stored), retracted)
+        unused = uses.never(self._ledger, stored, day) if engine.paid else ()
+        given = CompileInput(day, tuple(now), self._relations.known(now, stored, unused), retracted)
         standing: list[Proposal] = []
         if engine.paid and before is not None and before.state == "compiled":
             standing, fresh = self._standing(now, sent, before)

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from afterword.compile.likeness import is_light, tokens
 from afterword.compile.validate import points_of
@@ -18,8 +18,13 @@ class Relations:
     def __init__(self) -> None:
         self._words: dict[ArticleUid, tuple[Article, frozenset[str]]] = {}
 
-    def known(self, sections: Sequence[SectionText], stored: Mapping[ArticleUid, Article]) -> tuple[Known, ...]:
-        """At most `MOST` live articles, the most related first; of equals the newest."""
+    def known(
+        self,
+        sections: Sequence[SectionText],
+        stored: Mapping[ArticleUid, Article],
+        unused: Collection[ArticleUid] = (),
+    ) -> tuple[Known, ...]:
+        """At most `MOST` live articles, the most related first; of equals the newest. `unused` were never used."""
         live = {uid: article for uid, article in stored.items() if article.status in LIVE}
         for uid, article in live.items():
             if self._words.get(uid, (None,))[0] is not article:
@@ -35,7 +40,7 @@ class Relations:
 
         ranked = sorted(live, key=lambda uid: (-weight(uid), -_number(live[uid].updated), uid))[:MOST]
         return tuple(
-            Known(uid, live[uid].title, live[uid].slug, tuple(claim.text for claim in live[uid].points))
+            Known(uid, live[uid].title, live[uid].slug, tuple(claim.text for claim in live[uid].points), uid in unused)
             for uid in ranked
         )
 

@@ -35,8 +35,10 @@ class Retracted(msgspec.Struct, frozen=True):
 class Closed:
     """All that people retracted or deleted, by the uid of its article."""
 
-    def __init__(self, row: Mapping[ArticleUid, Retracted] | None = None) -> None:
+    def __init__(self, row: Mapping[ArticleUid, Retracted] | None = None, struck: Iterable[Claim] = ()) -> None:
+        """`struck` are points retracted of articles that hold otherwise."""
         self._row = dict(row or {})
+        self._struck = list(struck)
 
     def __contains__(self, uid: object) -> bool:
         return uid in self._row
@@ -52,7 +54,7 @@ class Closed:
             for uid, closed in self._row.items()
             if closed.kind == "concept" and uid != proposal and proposal not in closed.spared
             for claim in closed.claims
-        ]
+        ] + self._struck
 
     def takes(
         self, uid: ArticleUid, own: Profile, likeness: Likeness, meaning: Meaning | None
@@ -68,7 +70,8 @@ class Closed:
 
     def claims(self) -> list[str]:
         """What was retracted, for an engine to know."""
-        return [claim.text for closed in self._row.values() if closed.kind == "concept" for claim in closed.claims]
+        found = [claim.text for closed in self._row.values() if closed.kind == "concept" for claim in closed.claims]
+        return found + [claim.text for claim in self._struck]
 
     def disproved(self, claims: Iterable[Claim]) -> ArticleUid | None:
         """The closed connection that was drawn from two of these claims, or more."""
@@ -84,7 +87,8 @@ class Closed:
 
     def key(self) -> object:
         """What tells two of these apart."""
-        return [(uid, closed.claims, sorted(closed.spared)) for uid, closed in sorted(self._row.items())]
+        found = [(uid, closed.claims, sorted(closed.spared)) for uid, closed in sorted(self._row.items())]
+        return (found, self._struck) if self._struck else found
 
 
 def brings_back(proposal: Proposal, blocked: Iterable[Claim], meaning: Meaning | None) -> list[Claim]:
@@ -119,15 +123,28 @@ def closed(
     return found
 
 
+def _leading(row: Iterable[Current]) -> dict[ArticleUid, tuple[str, ...]]:
+    """Uid → the articles that lead to it, or led to it when it was retracted."""
+    found: dict[ArticleUid, set[str]] = {}
+    for each in row:
+        if each.live:
+            for related in each.article.related:
+                found.setdefault(related.uid, set()).add(each.uid)
+    return {uid: tuple(sorted(others)) for uid, others in found.items()}
+
+
 def settle(ledger: Ledger, redactor: Redactor, meaning: Meaning | None, *, dry: bool = False) -> Closed:
     """What is closed now. What is noted nowhere yet is noted, unless `dry`; what was opened again is let go."""
     row = articles.current(ledger)
     found = closed(row, meaning)
+    leading = _leading(row)
     owed = []
     for each in row:
         claims, spared = found.get(each.uid, ((), ()))
-        if (each.edits.claims, each.edits.spared) != (claims, spared):
-            owed.append((each.uid, msgspec.structs.replace(each.edits, claims=claims, spared=spared)))
+        linked = (each.edits.linked or leading.get(each.uid, ())) if each.article.status == "retracted" else ()
+        now = msgspec.structs.replace(each.edits, claims=claims, spared=spared, linked=linked)
+        if now != each.edits:
+            owed.append((each.uid, now))
     if owed and not dry:
         with ledger.transaction():
             for uid, edits in owed:
@@ -137,7 +154,8 @@ def settle(ledger: Ledger, redactor: Redactor, meaning: Meaning | None, *, dry: 
         {
             uid: Retracted(_profile(known[uid].names, claims), claims, frozenset(spared), known[uid].kind)
             for uid, (claims, spared) in found.items()
-        }
+        },
+        [struck.claim for each in row for struck in each.edits.struck],
     )
 
 

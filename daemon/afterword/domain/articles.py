@@ -1,5 +1,6 @@
 """Knowledge articles: what an engine proposes, what the ledger holds, how a person's edits lie over it."""
 
+import math
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
@@ -125,6 +126,8 @@ class Known(msgspec.Struct, frozen=True):
     title: str
     slug: str
     points: tuple[str, ...]
+    unused: bool = False
+    """Nobody came upon it, opened or cited it so far."""
 
 
 class Telling(msgspec.Struct, frozen=True):
@@ -166,6 +169,15 @@ class CompileInput(msgspec.Struct, frozen=True):
     fault: str = ""
 
 
+class Struck(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A point that a person retracted of an article that holds otherwise: when, why, and what holds in its place."""
+
+    claim: Claim
+    day: str
+    reason: str = ""
+    instead: str = ""
+
+
 class Edits(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a person changed in a note, laid over the article. None or absent: not touched."""
 
@@ -187,14 +199,44 @@ class Edits(msgspec.Struct, frozen=True, omit_defaults=True):
     """What the article said when a person retracted or deleted it: none of this comes back."""
     spared: tuple[str, ...] = ()
     """Uids of proposals that had told something like it by then, in this article or in others: those stay."""
+    struck: tuple[Struck, ...] = ()
+    """Points that were retracted: none of these comes back, here or elsewhere."""
+    linked: tuple[str, ...] = ()
+    """Uids of the articles that led to it when it was retracted: those say that it was."""
+
+
+class Use(msgspec.Struct, frozen=True, array_like=True):
+    """How often an article was among the first five results, opened, and cited; `last` is the day of the last time."""
+
+    returned: int = 0
+    opened: int = 0
+    cited: int = 0
+    last: str = ""
+
+    def __add__(self, other: "Use") -> "Use":
+        return Use(
+            self.returned + other.returned,
+            self.opened + other.opened,
+            self.cited + other.cited,
+            max(self.last, other.last),
+        )
+
+    @property
+    def weight(self) -> float:
+        """What opened and cited come to, from 0 to 1: the first few times count most, and no number of them more
+        than 1."""
+        return 1.0 - math.exp2(-(self.opened + self.cited) / 4)
 
 
 class Current(msgspec.Struct, frozen=True):
-    """An article as it stands: the engine's text with the person's edits laid over it."""
+    """An article as it stands: the engine's text with the person's edits laid over it. `stale` is why it may be out of
+    date, where that was found and nobody said otherwise."""
 
     uid: ArticleUid
     article: Article
     edits: Edits = Edits()
+    use: Use = Use()
+    stale: str = ""
 
     @property
     def live(self) -> bool:
@@ -208,6 +250,9 @@ def laid_over(article: Article, edits: Edits) -> Article:
         value = getattr(edits, field)
         if value is not None:
             changed[field] = value
+    gone = {struck.claim.place for struck in edits.struck}
+    if gone and any(claim.place in gone for claim in article.points):
+        changed["points"] = tuple(claim for claim in article.points if claim.place not in gone)
     return msgspec.structs.replace(article, **changed) if changed else article
 
 

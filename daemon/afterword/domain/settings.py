@@ -166,6 +166,8 @@ class Compile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A day whose digests have fewer words is skipped."""
     engine: Annotated[str, msgspec.Meta(pattern="^(auto|gemini|extractive)$")] = "auto"
     """Who writes up from now on: gemini, extractive (no key, no network), or auto: gemini where there is a key."""
+    stale_after: str = "180d"
+    """An article that nobody came upon, opened or cited for so long is marked as stale, and ranks lower; or "off"."""
     keep_builds: Annotated[int, msgspec.Meta(ge=0)] = 30
     """For how many days what a model was asked and what it answered is kept, redacted."""
 
@@ -178,6 +180,13 @@ class Lessons(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     word there), or no."""
     every: str = "10m"
     """How often the running daemon distils the journal, where something is new in it: 10m, 1h. "off": by hand."""
+
+
+class Recall(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """[recall]"""
+
+    tokens: Annotated[int, msgspec.Meta(ge=0, le=50_000)] = 2_500
+    """How much a session begins with, in tokens (of about four characters): an agent pays for it every time."""
 
 
 class Gemini(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -242,6 +251,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     segment: Segment = Segment()
     compile: Compile = Compile()
     lessons: Lessons = Lessons()
+    recall: Recall = Recall()
     redact: Redact = Redact()
     index: Index = Index()
     chroma: Chroma = Chroma()

@@ -17,7 +17,7 @@ from afterword.index.loosening import How
 from afterword.index.narrowing import Filters
 from afterword.index.query import Term, parse
 from afterword.index.search import Hit
-from afterword.index.signals import DEFAULT
+from afterword.index.signals import DEFAULT, Signals
 from afterword.index.snippet import snippet
 from afterword.index.standing import DocumentKind, Semantic
 from afterword.redact.text import Redacted  # noqa: TC001  # msgspec-free, and named in a value's type
@@ -33,6 +33,8 @@ Why: TypeAlias = Literal["exact", "meaning"]
 _CASED = re.compile(r"[a-z][A-Z]|^[A-Z0-9]{3,}$")
 _QUOTED = r'"[^"]*"?'
 _QUESTION_WORDS = 3
+_BESIDE = 5
+"""So many more are looked at than are shown, as use and age may move one up."""
 _SIGNS = re.compile(r"[_/\\=<>(){}\[\]@#$%^&*|~`+]|:\S|\w\.\w|^-|\d[A-Za-z]|[A-Za-z]\d|^\d+$")
 
 
@@ -90,6 +92,10 @@ class Result(msgspec.Struct, frozen=True):
     why: tuple[Why, ...]
     stale: bool = False
     """An article that may be out of date."""
+    uid: str = ""
+    """The article's."""
+    use: float = 0.0
+    """How much it was opened and cited, from 0 to 1."""
 
 
 class Results(msgspec.Struct, frozen=True):
@@ -118,7 +124,7 @@ def search(
     meaning: Asked | None = None,
     mode: Mode = "both",
     page: int = 1,
-    stale: float = DEFAULT.stale,
+    signals: Signals = DEFAULT,
 ) -> Results:
     """What holds the words of `query`, and what means the same; `limit` results a page."""
     semantic: Semantic = meaning.state() if meaning and mode != "exact" else "off"
@@ -136,12 +142,13 @@ def search(
         asked = answer.words or query
         terms = parse(asked)
         try:
-            passages = meaning.passages(asked, filters, kinds, limit * page)
+            passages = meaning.passages(asked, filters, kinds, limit * page + _BESIDE)
         except AfterwordError as err:
             # A service that makes the vector of the question does not answer: exact words are found all the same.
             passages, semantic, problem = [], "off", ". ".join(filter(None, (err.message, err.hint)))
         found = [r for p in passages if (r := _of_passage(ledger, p, terms, filters))]
-        found.sort(key=lambda r: -(r.score - stale * r.stale))
+        found.sort(key=lambda r: -(r.score - signals.stale * r.stale + signals.use * r.use))
+        del found[limit * page :]
     return Results(
         results=_joined(hits, found, limit, page),
         total=answer.total,
@@ -243,8 +250,8 @@ def _of_passage(ledger: Ledger, passage: Found, terms: list[Term], filters: Filt
         case "article":
             from afterword.store.ledger import articles  # noqa: PLC0415  # exact search does without
 
-            status = articles.standing_at(ledger, passage.ref)
-            if status is None:
+            standing = articles.standing_at(ledger, passage.ref)
+            if standing is None:
                 return None  # retracted, deleted or moved since it was indexed
             return Result(
                 id=passage.ref,
@@ -260,7 +267,9 @@ def _of_passage(ledger: Ledger, passage: Found, terms: list[Term], filters: Filt
                 abandoned=False,
                 score=passage.score,
                 why=("meaning",),
-                stale=status == "stale",
+                stale=standing.article.status == "stale",
+                uid=standing.uid,
+                use=standing.use.weight,
             )
         case "diary":
             return _of_diary(ledger, passage, terms)

@@ -28,6 +28,8 @@ class Signals(msgspec.Struct, frozen=True):
     """The question asks what was decided or learned, and the passage is a decision or lesson."""
     recency: float = 0.02
     """What is new, at most so much; half of it after 90 days."""
+    use: float = 0.05
+    """An article was opened or cited: at most so much, half of it after four times."""
     stale: float = 0.1
     """The article may be out of date."""
 

@@ -90,11 +90,17 @@ EXITS: Final[tuple[Exit, ...]] = (
     Exit("database-copy", "unlinked", ("afterword.capture.database",), "a database whose log has no index, to be read"),
     Exit("backup-look", "unlinked", ("afterword.store.backups_holding",), "a backup unpacked into a private folder"),
     Exit("person-line", "numbers", ("afterword.app.traces",), "a word of ours in the place of what a person struck"),
+    Exit("use-note", "numbers", ("afterword.store.use_log",), "ids of articles that were made use of, and the day"),
     Exit("tombstones", "numbers", ("afterword.store.forgotten_file",), "ids and hashes of what was forgotten"),
     # Bytes of the ledger as they are, and of the file they come from: every text in them was redacted before.
     Exit("backup", "redacted", ("afterword.store.backup_file",), "a copy of the ledger, packed"),
     Exit("restore", "redacted", ("afterword.app.backing",), "a backup of the ledger, put in its place"),
-    Exit("share", "redacted", ("afterword.app.share",), "a session for somebody else, as a page or Markdown"),
+    Exit(
+        "share",
+        "redacted",
+        ("afterword.app.share", "afterword.app.sharing"),
+        "a session for somebody else, as a page or Markdown",
+    ),
     Exit(
         "sync-batch",
         "redacted",
@@ -113,6 +119,12 @@ EXITS: Final[tuple[Exit, ...]] = (
     # session is in it.
     Exit("spool", "numbers", ("afterword.hook",), "event, session id, transcript path, folder"),
     Exit("context", "redacted", ("afterword.store.contexts",), "what a hook prints when a session starts, kept ready"),
+    Exit(
+        "memory-block",
+        "redacted",
+        ("afterword.app.memory_blocks",),
+        "the same, in a block of a file that an agent reads when it starts",
+    ),
     Exit("hook-output", "redacted", ("afterword.hook",), "a ready context, printed as it was written"),
     Exit("door-question", "redacted", ("afterword.app.client",), "what a command asks the running daemon"),
     Exit("api", "redacted", ("afterword.serve.door",), "answers of the loopback door"),

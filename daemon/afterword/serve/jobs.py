@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from afterword.app import backfill, lessons, linting, parting, passes, retract
+from afterword.app import backfill, lessons, linting, parting, passes, retract, review
 from afterword.app.passes import Tell
 from afterword.app.program import Program
 from afterword.compile.engine import Waiting
@@ -49,6 +49,7 @@ JOBS: Final[dict[str, Work]] = {
     "undo": Work(retract.Undo, retract.undo),
     "mend": Work(linting.Mend, linting.mend),
     "distill": Work(lessons.Distill, lessons.distill),
+    "review": Work(review.Decide, review.decide),
     "unmerge": Work(parting.Part, parting.part),
 }
 

@@ -13,9 +13,9 @@ from typing import Any, Final
 import msgspec
 from mcp_types import Tool, ToolAnnotations
 
-from afterword.app import again, asking, blame
+from afterword.app import again, asking, blame, using
 from afterword.app.config import Config
-from afterword.app.reading import reader
+from afterword.app.reading import reader, zones_of
 from afterword.app.ready import of_folder
 from afterword.app.results import KINDS, Question, session_fields
 from afterword.app.show import find, whole
@@ -23,7 +23,8 @@ from afterword.domain.clock import clock_from
 from afterword.domain.errors import NothingFound
 from afterword.domain.items import Kind
 from afterword.index.narrowing import Filters
-from afterword.serve import mcp_memory
+from afterword.serve import mcp_memory, mcp_retract
+from afterword.store import use_log
 from afterword.store.ledger import views
 
 LIMIT_MAX: Final = 20
@@ -68,6 +69,7 @@ class RecallAsked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The arguments of `recall`."""
 
     folder: str | None = None
+    agent: str = "claude"
 
 
 class BlameAsked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -118,6 +120,8 @@ def _show(config: Config, arguments: dict[str, Any]) -> dict[str, Any]:
             if item is None:
                 raise NothingFound(f"{asked.id} is not shown any more")
             return _message(asked.id, item, start)
+        if note := mcp_retract.article(config, ledger, asked.id, BUDGET_TOKENS * _BYTES_A_TOKEN, start):
+            return note
         fields = session_fields(whole(ledger, find(ledger, asked.id)))
     facts = fields["session"]
     answer: dict[str, Any] = {
@@ -165,10 +169,19 @@ def _message(its_id: str, item: tuple[Kind, str, str], start: int) -> dict[str, 
 def _recall(config: Config, arguments: dict[str, Any]) -> dict[str, Any]:
     asked = msgspec.convert(arguments, RecallAsked)
     with reader(config) as ledger:
-        project, lines = of_folder(ledger, Path(asked.folder or os.getcwd()).absolute())  # noqa: PTH109
+        today = zones_of(config, ledger).day(clock_from(os.environ)())
+        folder = Path(asked.folder or os.getcwd()).absolute()  # noqa: PTH109
+        project, found = of_folder(config, ledger, folder, asked.agent, today)
+    shown = [line.id for line in found.lines if line.kind == "article"]
+    use_log.note(config.places.state, "returned", shown[: using.RANKS], today)
     answer: dict[str, Any] = {"project": project, "results": []}
-    _fill(answer, [{"note": line.path, "updated": line.updated, "text": line.text} for line in lines])
-    if not lines:
+    rows = [
+        {"id": line.id, "kind": line.kind, "note": line.path, "updated": line.updated, "text": line.text,
+         "why": list(line.why)}
+        for line in found.lines
+    ]  # fmt: skip
+    _fill(answer, rows)
+    if not found.lines:
         answer["note"] = "nothing is known of this project yet"
     return answer
 
@@ -243,6 +256,8 @@ def _short(row: dict[str, Any]) -> dict[str, Any]:
         "when": row["time"],
         "why": row["why"],
         **({"abandoned": True} if row.get("abandoned") else {}),
+        **({"may_be_out_of_date": True} if row.get("stale") else {}),
+        **({"retracted": row["retracted"]} if row.get("retracted") else {}),
     }
 
 
@@ -297,7 +312,7 @@ TOOLS: Final[dict[str, OfTool]] = {
         _tool(
             "show",
             "Read an earlier session or message",
-            "Gives one message in full, or a session's prompts, replies, commands and edits in order, page by page.",
+            "Gives one message or article in full, or a session's prompts, replies, commands and edits, page by page.",
             {
                 "id": _text("the id of a result, or of a session (a unique beginning will do)"),
                 "start": _number("where to go on: as the last answer said", 0),
@@ -310,9 +325,12 @@ TOOLS: Final[dict[str, OfTool]] = {
         _tool(
             "recall",
             "What is known of this project",
-            "What earlier sessions in this project found out: its articles, the newest first, a line each. Ask it once,"
-            " at the start of your work, unless that was handed to you already.",
-            {"folder": _text("the project's folder; the one you work in by default")},
+            "What earlier sessions in this project found out: lessons, then articles by use and age, a line each, and"
+            " why it is there. Ask it once, at the start of your work, unless that was handed to you already.",
+            {
+                "folder": _text("the project's folder; the one you work in by default"),
+                "agent": _text("which agent you are: claude, codex, gemini, …"),
+            },
         ),
         _recall,
     ),
@@ -362,6 +380,25 @@ TOOLS: Final[dict[str, OfTool]] = {
             ),
         ),
         mcp_memory.remember,
+    ),
+    "retract": OfTool(
+        Tool(
+            name="retract",
+            title="Take back what proved wrong",
+            description="Marks what earlier sessions wrote up as wrong, wherever it is told. The first call changes"
+            " nothing: it shows all places and gives a word that confirms them. Show them to the person you work for,"
+            " and only with their consent call again with that word. It can be undone for 30 days.",
+            input_schema={
+                "type": "object",
+                "properties": mcp_retract.PROPERTIES,
+                "required": ["what", "reason"],
+                "additionalProperties": False,
+            },
+            annotations=ToolAnnotations(
+                read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False
+            ),
+        ),
+        mcp_retract.retract,
     ),
 }
 """Tool → what clients see of it, and who answers."""

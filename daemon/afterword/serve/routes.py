@@ -8,11 +8,13 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from afterword import __version__
-from afterword.app import results, sync_steps
+from afterword.app import results, sync_steps, using
 from afterword.app.config import Config
 from afterword.app.forget_targets import Selector, resolve
 from afterword.app.reading import where, zones_of
 from afterword.app.results import Question
+from afterword.app.retract_asking import Asked as Retraction
+from afterword.app.retract_asking import answer
 from afterword.app.searching import Searcher
 from afterword.app.show import find, whole
 from afterword.app.status import status as status_of
@@ -116,6 +118,22 @@ def forget(room: Room, asked: Selector) -> Answer:
     return {"job": job}
 
 
+def retract(room: Room, asked: Retraction) -> Answer:
+    """Say where something stands, and with the word that confirms it queue the job that retracts it."""
+    with closing(room.ledger()) as ledger:
+        fields, job = answer(ledger, asked)
+    if job is None:
+        return fields
+    return {**fields, **dict(submit(room, Wanted("retract", msgspec.to_builtins(job))))}  # type: ignore[arg-type]
+
+
+def useful(room: Room, asked: Named) -> Answer:
+    """Count an article as cited: somebody says that it helped."""
+    with closing(room.ledger()) as ledger:
+        day = zones_of(room.config, ledger).day(room.clock())
+        return using.useful(room.config.places.state, ledger, asked.id, day)
+
+
 def events(room: Room, asked: Events) -> Answer:
     with closing(room.ledger()) as ledger:
         if jobs.get(ledger, asked.id) is None:
@@ -145,6 +163,8 @@ ROUTES: Final = (
     Route("GET", "/v1/show/{id}", Named, show),
     Route("POST", "/v1/jobs", Wanted, submit),
     Route("POST", "/v1/forget", Selector, forget),
+    Route("POST", "/v1/retract", Retraction, retract),
+    Route("POST", "/v1/useful", Named, useful),
     Route("GET", "/v1/jobs/{id}/events", Events, events),
     Route("POST", "/v1/sync", sync_steps.Step, sync, sync_steps.STEP_MAX_BYTES),
 )

@@ -122,10 +122,14 @@ class ArticleNotes:
         there = [each for each in row if each.uid not in known or known[each.uid].state != "question"]
         targets = self.targets(there, paths)
         types = property_types(self._vault)
+        gone: dict[str, list[Target]] = {}
+        for target in targets.values():
+            for uid in target.linked:
+                gone.setdefault(uid, []).append(target)
         found = []
         for each in row:
             sources = self._sources(each)
-            want = wanted(each, sources, targets, self._out, types)
+            want = wanted(each, sources, targets, self._out, types, gone.get(each.uid, ()))
             made = _digest(msgspec.json.encode((want.parts, [(key, str(value)) for key, value in want.front])))
             try:
                 change = self._change(each, paths[each.uid], known.get(each.uid), want, made, quiet)
@@ -161,11 +165,7 @@ class ArticleNotes:
 
     def targets(self, row: Iterable[Current], paths: dict[ArticleUid, str]) -> dict[ArticleUid, Target]:
         """The articles as targets of links."""
-        return {
-            each.uid: Target(linked(paths[each.uid]), each.article.title, each.live)
-            for each in row
-            if each.uid in paths
-        }
+        return {each.uid: _target(linked(paths[each.uid]), each) for each in row if each.uid in paths}
 
     def _spelled(self) -> dict[str, str]:
         """The files in our folders as they are spelled there, by their path in lower case."""
@@ -301,6 +301,16 @@ class ArticleNotes:
 
     def _out(self, text: str) -> str:
         return leave("article", text, self._redactor)
+
+
+def _target(note: str, each: Current) -> Target:
+    article = each.article
+    if article.status != "retracted":
+        return Target(note, article.title, each.live)
+    return Target(
+        note, article.title, each.live, article.retracted_on, article.retract_reason, article.replaced_by,
+        each.edits.linked,
+    )  # fmt: skip
 
 
 def property_types(vault: Path) -> dict[str, str]:

@@ -1,7 +1,8 @@
 """An article as its note shows it: every foreign text escaped, every link to something that is there."""
 
 import datetime as dt
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
@@ -30,26 +31,38 @@ class Source(msgspec.Struct, frozen=True):
 
 
 class Target(msgspec.Struct, frozen=True):
-    """An article to link to: its note without `.md`, its title, and whether it is live."""
+    """An article to link to: its note without `.md`, its title, and whether it is live. Of one that was retracted also
+    when, why, what holds in its place, and the articles that led to it."""
 
     note: str
     title: str
     live: bool
+    retracted_on: str = ""
+    reason: str = ""
+    instead: str = ""
+    linked: tuple[str, ...] = ()
 
 
 Sources = Mapping[SegmentKey, Source]
 Targets = Mapping[ArticleUid, Target]
+_A_LINK = re.compile(r"\[\[([^\[\]|#^\n]+)(?:\|[^\[\]\n]*)?\]\]")
 Out = Callable[[str], str]
 """A text's last way through the redactor."""
 
 
 def wanted(
-    current: Current, sources: Sources, targets: Targets, out: Out, types: Mapping[str, str] | None = None
+    current: Current,
+    sources: Sources,
+    targets: Targets,
+    out: Out,
+    types: Mapping[str, str] | None = None,
+    gone: Sequence[Target] = (),
 ) -> Wanted:
-    """The note of an article. `types` are the types the vault gives to properties, where they are known."""
+    """The note of an article. `types` are the types the vault gives to properties, where they are known; `gone` is what
+    it led to and was retracted."""
     article, edits = current.article, current.edits
     parts = {
-        HEAD: _head(article, targets, out),
+        HEAD: _head(current, targets, gone, out),
         "Key Points": _section("Key Points", [_point(claim, out) for claim in article.points]),
         "Details": _section(
             "Details", "\n\n".join(str(prose(out(part))) for part in article.details.split("\n\n")).split("\n")
@@ -68,16 +81,45 @@ def wanted(
     return Wanted(tuple((key, coerced(value, kinds.get(key, ""))) for key, value in front), parts)
 
 
-def _head(article: Article, targets: Targets, out: Out) -> str:
+def _head(current: Current, targets: Targets, gone: Sequence[Target], out: Out) -> str:
+    article = current.article
     lines = [f"# {prose(out(article.title))}"]
     if article.status == "retracted":
         when = f" on {article.retracted_on}" if article.retracted_on else ""
         lines += ["", f"> [!warning] Retracted{when}"]
         if article.retract_reason:
             lines.append(f"> {prose(out(article.retract_reason))}")
+        if article.replaced_by:
+            lines.append(f"> In its place: {_instead(article.replaced_by, targets, out)}")
     elif newer := _replacement(article, targets):
         lines += ["", "> [!info] Replaced", f"> By [[{newer.note}|{label(out(newer.title))}]]."]
+    elif current.stale:
+        lines += ["", "> [!question] May be out of date", f"> {prose(out(current.stale))}"]
+    for struck in current.edits.struck if article.status != "retracted" else ():
+        said = f"~~{prose(out(struck.claim.text))}~~" + (f" {prose(out(struck.reason))}" if struck.reason else "")
+        said += f" · in its place: {_instead(struck.instead, targets, out)}" if struck.instead else ""
+        lines += ["", f"> [!warning] Retracted on {struck.day}", f"> {said}"]
+    for target in gone if article.status != "retracted" else ():
+        lines += ["", f"> [!warning] Retracted on {target.retracted_on}", f"> {_gone(target, targets, out)}"]
     return "\n".join(lines) + "\n"
+
+
+def _gone(target: Target, targets: Targets, out: Out) -> str:
+    """That something this page led to does not hold any more: what, why, and what does."""
+    words = f"[[{target.note}|{label(out(target.title))}]], which this led to"
+    if target.reason:
+        words += f": {prose(out(target.reason))}"
+    return f"{words} · in its place: {_instead(target.instead, targets, out)}" if target.instead else words
+
+
+def _instead(said: str, targets: Targets, out: Out) -> str:
+    """What holds in the place of something: an article by its uid, a link as a person wrote it, or their words."""
+    found = targets.get(ArticleUid(said))
+    if found and found.live:
+        return f"[[{found.note}|{label(out(found.title))}]]"
+    if link := _A_LINK.fullmatch(said.strip()):
+        return f"[[{label(out(link[1]))}]]"
+    return str(prose(out(said)))
 
 
 def _replacement(article: Article, targets: Targets) -> Target | None:
@@ -156,7 +198,13 @@ def _front(current: Current, sources: Sources, targets: Targets, out: Out) -> li
         rows.append(("replaced_by", f"[[{newer.note}]]"))
     elif article.replaced_by and edits.replaced_by is not None:
         rows.append(("replaced_by", plain(out(article.replaced_by))))
-    rows += [("use_count", 0), ("engine", Word(article.engine)), ("cssclasses", [Word("memory-article")])]
+    rows += [
+        ("use_count", current.use.returned),
+        ("engine", Word(article.engine)),
+        ("cssclasses", [Word("memory-article")]),
+    ]
+    if edits.pinned:
+        rows.append(("pinned", True))
     if edits.bodies:
         rows.append(("edited", True))
     return rows

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from afterword.domain.articles import Current, key_points
 from afterword.domain.escape import label, prose
@@ -20,7 +20,13 @@ from afterword.store.vault_card import may_write
 
 _BEGIN: Final = b"%% afterword index %%"
 _END: Final = b"%% /afterword index %%"
+_REVIEW: Final = b"%% afterword review %%"
+_REVIEW_END: Final = b"%% /afterword review %%"
+_REVIEW_HEAD: Final = 3
 _GIST = 140
+
+Waiting: TypeAlias = tuple[str, str, tuple[str, ...], list[tuple[str, str]]]
+"""(id, what it is about, evidence, (title, path) of its articles) of something that waits for a person's word."""
 
 
 class KnowledgePages:
@@ -60,6 +66,36 @@ class KnowledgePages:
             return 0  # somebody's own page: not ours to write
         newline = b"\r\n" if b"\r\n" in old[start:end] else b"\n"
         new = old[:start] + block.replace(b"\n", newline) + old[end + len(_END) :]
+        return int(new != old and files.swap(path, old, new))
+
+    def put_review(self, found: Iterable[Waiting]) -> int:
+        """Bring `review.md` up to date; 1 when it was written. A page without our markers is somebody's own."""
+        if not may_write(self._vault, self._ledger):
+            return 0
+        lines = [
+            "",
+            "What waits for your word: `afterword review` asks about each with one key.",
+            "",
+        ]
+        for its_id, what, evidence, row in found:
+            lines.append(f"- {prose(self._out(what))} (`{its_id}`)")
+            links = [f"[[{path.removesuffix('.md')}|{label(self._out(title))}]]" for title, path in row if path]
+            lines += [f"    - {' · '.join(links)}"] if links else []
+            lines += [f"    - {prose(self._out(line))}" for line in evidence]
+        path = files.inside(self._vault, f"{self._knowledge}/review.md")
+        waits = len(lines) > _REVIEW_HEAD
+        block = _REVIEW + b"\n" + "\n".join([*lines, *([] if waits else ["Nothing waits."]), ""]).encode() + _REVIEW_END
+        if not path.exists():
+            if not waits or not path.parent.is_dir():
+                return 0
+            head = emit([("type", Word("map")), ("tags", [Word("memory/review")])]) + "\n# Review\n\n"
+            return int(files.create(path, head.encode() + block + b"\n"))
+        old = path.read_bytes()
+        start, end = old.find(_REVIEW), old.find(_REVIEW_END)
+        if start < 0 or end < start:
+            return 0
+        newline = b"\r\n" if b"\r\n" in old[start:end] else b"\n"
+        new = old[:start] + block.replace(b"\n", newline) + old[end + len(_REVIEW_END) :]
         return int(new != old and files.swap(path, old, new))
 
     def _catalogue(self, row: Iterable[Current], targets: dict[ArticleUid, Target]) -> str:

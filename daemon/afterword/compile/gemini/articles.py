@@ -46,8 +46,9 @@ yours, with the reason in a few words. Only what is there.
 kind: `connection` only for what two or more sessions show together, with quotes from each of them; else `concept`.
 tags: one to {_MAX_TAGS} lower-case words. aliases: other names it is looked up under, if any.
 
-Where a section tells more about a known article, give your article that article's title: it is merged. Never state \
-again what is listed as retracted.
+Where a section tells more about a known article, give your article that article's title: it is merged. One that is \
+marked never_used was of no use to anybody so far: write no second one of its kind unless it is worth finding. Never \
+state again what is listed as retracted.
 
 {RULES}"""
 
@@ -273,6 +274,7 @@ def _asides(day: CompileInput) -> list[dict[str, Any]]:
             "id": f"k{n}",
             "known_article": seen(article.title),
             "says": [seen(point)[:_KNOWN_CHARS] for point in article.points[:_KNOWN_POINTS]],
+            **({"never_used": True} if article.unused else {}),
         }
         for n, article in enumerate(day.known, 1)
     ]

@@ -6,13 +6,13 @@ from typing import Final, TypeAlias
 import msgspec
 
 from afterword.domain import old_notes
-from afterword.domain.articles import Article, Current, Edits, Proposal, Ruling, Status, laid_over
+from afterword.domain.articles import Article, Current, Edits, Proposal, Ruling, Use, laid_over
 from afterword.domain.ids import ArticleUid, ItemId, SegmentKey
 from afterword.domain.registers import Rank
 from afterword.redact.redactor import Redactor
 from afterword.redact.text import Redacted
 from afterword.store import faults
-from afterword.store.ledger import registers, segments
+from afterword.store.ledger import registers, segments, staleness, uses
 from afterword.store.ledger.ledger import Ledger, RecordKind
 
 ArticleRecord: TypeAlias = Article
@@ -27,7 +27,7 @@ FOLD = "build_fold"
 """The small fact that names how the articles were folded last."""
 PLAIN: Final = (
     *("sent", "sent_hash", "engine", "state", "status", "kind", "uid", "uids", "section", "day", "stamp"),
-    *("created", "updated", "merged", "retracted_on", "rulings"),
+    *("created", "updated", "merged", "retracted_on", "rulings", "linked"),
 )
 """What is ours in articles and builds: a person's own patterns must not break it."""
 
@@ -73,22 +73,46 @@ def current(ledger: Ledger) -> list[Current]:
             edits[ArticleUid(found.key.removesuffix(_EDITS))] = found.read(Edits)
         else:
             texts[ArticleUid(found.key)] = found.read(Article)
+    used, marks = uses.every(ledger), staleness.every(ledger)
+    titles = {uid: article.title for uid, article in texts.items()}
     return [
-        Current(uid, laid_over(article, edits[uid]), edits[uid]) if uid in edits else Current(uid, article)
+        _current(uid, article, edits.get(uid, Edits()), used.get(uid, Use()), marks.get(uid, staleness.Mark()), titles)
         for uid, article in texts.items()
     ]
 
 
-def standing_at(ledger: Ledger, path: str) -> Status | None:
-    """The status of the live article at this path in the vault, as far as the last look goes; None without one."""
+def _current(
+    uid: ArticleUid,
+    article: Article,
+    edits: Edits,
+    use: Use,
+    mark: staleness.Mark,
+    titles: Mapping[ArticleUid, str],
+) -> Current:
+    article = laid_over(article, edits)
+    if article.status != "active" or edits.status or edits.pinned or not mark.holds(article.updated):
+        return Current(uid, article, edits, use)
+    if mark.why == "contradicted":
+        mark = msgspec.structs.replace(mark, detail=titles.get(ArticleUid(mark.detail), mark.detail))
+    return Current(uid, msgspec.structs.replace(article, status="stale"), edits, use, mark.words)
+
+
+def one(ledger: Ledger, uid: ArticleUid) -> Current | None:
+    """An article as it stands; None without one."""
+    found = registers.get(ledger, RecordKind.ARTICLE, uid)
+    if found is None:
+        return None
+    mark = staleness.of(ledger, uid)
+    return _current(uid, found.read(Article), edits_of(ledger, uid), uses.of(ledger, uid), mark, {})
+
+
+def standing_at(ledger: Ledger, path: str) -> Current | None:
+    """The live article at this path in the vault, as far as the last look goes; None without one."""
     rows = ledger.db.execute("SELECT uid FROM article_file WHERE path = ? AND state = ''", (path,)).fetchall()
     for (uid,) in rows:
-        found = registers.get(ledger, RecordKind.ARTICLE, uid)
-        edits = edits_of(ledger, ArticleUid(uid))
-        if found:
-            article = laid_over(found.read(Article), edits)
-            if Current(ArticleUid(uid), article, edits).live:
-                return article.status
+        found = one(ledger, ArticleUid(uid))
+        if found and found.live:
+            return found
     return None
 
 

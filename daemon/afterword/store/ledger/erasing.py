@@ -82,6 +82,7 @@ def _facts(ledger: Ledger, redactor: Redactor, said: Collection[str]) -> None:
     planned = forgetting.planned(ledger, "facts")
     for row in forgetting.rows(ledger, "session"):
         what = planned.get(str(row), "")
+        ledger.db.execute("DELETE FROM share WHERE session IN (SELECT id FROM session WHERE row = ?)", (row,))
         facts = sessions.facts_of(ledger, row)
         folder = facts.cwd
         if what in ("session", "facts"):
@@ -208,7 +209,10 @@ def _lessons(ledger: Ledger) -> None:
 
 
 def _small(ledger: Ledger) -> None:
-    """What else remembers words: how to undo the newest build, and what jobs were asked and answered."""
+    """What else remembers words: how to undo the newest build, why articles may be out of date, which is found anew,
+    and what jobs were asked and answered."""
+    for register in registers.below(ledger, RecordKind.SETTING, "stale/"):
+        forgetting.rewrite(ledger, register, '{"why":""}')
     if ledger.meta("build_undo") is not None:
         ledger.set_meta("build_undo", "null")
     # A question to a model quotes articles of other days too: of none a text is kept, of all what they cost.
@@ -257,7 +261,7 @@ def drop_articles(ledger: Ledger) -> dict[ArticleUid, bool]:
         found[uid] = bool(kept) and article.status != "withdrawn"
         edits_register = registers.get(ledger, RecordKind.ARTICLE, articles.edits_key(uid))
         if not found[uid]:
-            for each in (register, edits_register):
+            for each in (register, edits_register, *_beside(ledger, uid)):
                 if each:
                     _drop(ledger, each)
             continue
@@ -272,6 +276,8 @@ def drop_articles(ledger: Ledger) -> dict[ArticleUid, bool]:
                 claims=left(edits.claims),
                 seen=tuple(quote for quote in edits.seen if quote in quotes),
                 spared=tuple(other for other in edits.spared if other in known),
+                struck=tuple(struck for struck in edits.struck if left((struck.claim,))),
+                linked=tuple(other for other in edits.linked if other in known),
             )
             if bare_edits != edits:
                 forgetting.rewrite(ledger, edits_register, msgspec.json.encode(bare_edits).decode())
@@ -281,6 +287,16 @@ def drop_articles(ledger: Ledger) -> dict[ArticleUid, bool]:
     ledger.set_meta(articles.OWED, 1)
     ledger.set_meta("build_undo", "null")
     return found
+
+
+def _beside(ledger: Ledger, uid: ArticleUid) -> list[registers.Register]:
+    """What is known of an article besides what it says, under keys that hold its uid."""
+    return [
+        register
+        for prefix in ("use/", "stale/", "review/")
+        for register in registers.below(ledger, RecordKind.SETTING, prefix)
+        if uid in register.key
+    ]
 
 
 def _drop(ledger: Ledger, register: registers.Register) -> None:

@@ -49,6 +49,26 @@ def author(ledger: Ledger, register: Register) -> int:
     return found
 
 
+def below(ledger: Ledger, kind: RecordKind, prefix: str) -> Iterator[Register]:
+    """Every winner of a kind whose key begins with `prefix`, by key; reads no other."""
+    rows = ledger.db.execute(
+        "SELECT row, key, rev, rank, value FROM register WHERE kind = ? AND key >= ? AND key < ? AND forgotten = 0"
+        " ORDER BY key",
+        (kind, prefix, prefix[:-1] + chr(ord(prefix[-1]) + 1)),
+    )
+    for row, key, rev, rank, value in rows:
+        yield Register(row, key, rev, rank, stored(value))
+
+
+def stamp(ledger: Ledger, kind: RecordKind, prefix: str) -> tuple[int, int]:
+    """(how many, sum of revisions) of the registers below a prefix: it changes whenever one of them does."""
+    count, revs = ledger.db.execute(
+        "SELECT count(*), coalesce(sum(rev), 0) FROM register WHERE kind = ? AND key >= ? AND key < ?",
+        (kind, prefix, prefix[:-1] + chr(ord(prefix[-1]) + 1)),
+    ).fetchone()
+    return count, revs
+
+
 def put(
     ledger: Ledger, kind: RecordKind, key: str, value: Redacted, rank: Rank = Rank.ENGINE, rev: int | None = None
 ) -> Register:

@@ -32,7 +32,7 @@ _STEP_ROWS: Final = 500
 Progress: TypeAlias = Callable[[int, int], None]
 
 PLAIN: Final[dict[int, Collection[str]]] = {
-    RecordKind.SETTING: ("",),
+    RecordKind.SETTING: ("", "why", "day", "updated", "confirmed"),
     RecordKind.SEGMENT: segments.PLAIN,
     RecordKind.DIGEST: segments.PLAIN,
     RecordKind.SECTION: segments.PLAIN,
@@ -73,6 +73,7 @@ COLUMNS: Final[dict[str, Holds]] = {
     **dict.fromkeys(("told.key", "told.prints", "placed.print", "went_on.key", "went_on.next"), "ours"),
     **dict.fromkeys(("left_out.session", "left_out_folder.folder", "backup.path", "backup.sha256"), "ours"),
     "backup.origin": "ours",
+    **dict.fromkeys(("share.path", "share.session", "share.form", "share.sha256"), "ours"),
     **dict.fromkeys(("lesson_file.key", "lesson_file.path", "lesson_file.made", "lesson_file.plan"), "ours"),
     **dict.fromkeys(("lesson_file.lines", "lesson_file.state"), "ours"),
     **dict.fromkeys(("model_call.key", "model_call.step", "model_call.subject", "model_call.model"), "ours"),

@@ -281,6 +281,18 @@ def _thirteenth(db: sqlite3.Connection) -> None:
     _run(db, _V13)
 
 
+_V14 = """
+-- Sessions that were shared: the file (redacted), html or md, and the hash of the bytes that were written.
+CREATE TABLE share (
+  path TEXT PRIMARY KEY, session TEXT NOT NULL, form TEXT NOT NULL, made_us INTEGER NOT NULL, sha256 TEXT NOT NULL
+) WITHOUT ROWID;
+"""
+
+
+def _fourteenth(db: sqlite3.Connection) -> None:
+    _run(db, _V14)
+
+
 _SYNC = """
 -- The revision of a machine's name.
 ALTER TABLE origin ADD COLUMN rev INTEGER NOT NULL DEFAULT 1;
@@ -323,7 +335,7 @@ def _sync(db: sqlite3.Connection) -> None:
 
 MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     _first, _second, _third, _fourth, _fifth, _sixth, _seventh, _eighth, _ninth, _tenth, _eleventh, _twelfth,
-    _thirteenth, _sync,
+    _thirteenth, _fourteenth, _sync,
 )  # fmt: skip
 
 
