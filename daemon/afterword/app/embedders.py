@@ -33,11 +33,11 @@ _QUESTION_S: Final = 5.0
 _BATCH_S: Final = 60.0
 
 
-def local() -> "Embedder":
-    """The local model, loaded when it is first used."""
+def local(state: Path) -> "Embedder":
+    """The local model, loaded when it is first used. `state` is the state folder."""
     from afterword.index.embedder import LocalEmbedder  # noqa: PLC0415  # numpy
 
-    return LocalEmbedder()
+    return LocalEmbedder(state)
 
 
 def for_index(
@@ -49,7 +49,7 @@ def for_index(
         UserError: it is Gemini, and there is no way to it.
     """
     if config.settings.index.embedder != "gemini":
-        return local()
+        return local(config.places.state)
     purse = LedgerPurse(config, ledger, redactor, clock, zones)
     return _gemini(config, env, redactor, purse, _BATCH_S, time.sleep)
 
@@ -68,7 +68,7 @@ def for_questions(
         UserError: it is Gemini, and there is no way to it.
     """
     if config.settings.index.embedder != "gemini":
-        return local()
+        return local(config.places.state)
     purse = QuestionPurse(config, clock, day, booked)
     return _gemini(config, env, redactor, purse, _QUESTION_S, lambda _s: None)
 

@@ -69,7 +69,7 @@ class Indexing:
         from afterword.app import embedders  # noqa: PLC0415  # `status` starts without the ways to a model
 
         if self._local is None:
-            self._local = embedders.local()
+            self._local = embedders.local(self._config.places.state)
         return self._local
 
     def embedder(self) -> "Embedder":
