@@ -27,6 +27,7 @@ from afterword.app.program import writer
 from afterword.app.reading import reader
 from afterword.app.searching import Searcher
 from afterword.index.narrowing import Filters
+from afterword.index.scripts import is_english
 from afterword.index.signals import DEFAULT
 from bench import own_history
 from bench.frame import show
@@ -55,7 +56,12 @@ def multilingual(folder: Path) -> Iterator[Set]:
     start = dt.datetime(2026, 3, 2, 9, tzinfo=dt.UTC)
     for number, (key, text) in enumerate(notes.items()):
         transcript(run.home, key, [("user", text)], start + dt.timedelta(hours=number), "notes")
-    yield run, [Question(text, kind, [key]) for kind, text, key in asked], {"far": FAR, "near": NEAR}
+    # One note is about Kafka.
+    strange = {
+        f"{kind}, not English": [t for t in own_history.unanswerable()[kind] if not is_english(t) and "Kafka" not in t]
+        for kind in ("far", "near")
+    }
+    yield run, [Question(text, kind, [key]) for kind, text, key in asked], {"far": FAR, "near": NEAR} | strange
 
 
 def locomo(folder: Path, file: Path) -> Iterator[Set]:

