@@ -66,7 +66,8 @@ bench: $(VENV)/.stamp-dev
 # All sizes, up to 3.3 GB: an hour or two, and 10 GB of disk. What is found is kept, and written into docs/benchmarks.md.
 BENCH_FULL := hook latency sync idle 'capture --size-mb 200' 'capture --size-mb 1000' 'capture --size-mb 3300' \
   'query --size-mb 200' 'query --size-mb 1000' 'query --size-mb 3300' 'index --hybrid-mb 1000' \
-  'retrieval --own --ablation' 'retrieval --multilingual --ablation' 'retrieval --codes'
+  'retrieval --own --ablation' 'retrieval --multilingual --ablation' \
+  'retrieval --own --embedder minilm' 'retrieval --multilingual --embedder minilm' 'retrieval --codes'
 bench-full: $(VENV)/.stamp-dev
 	@mkdir -p build; for words in $(BENCH_FULL); do echo "== bench.$$words"; \
 	  $(VENV)/bin/python -m bench.$$words --json > build/bench.json || exit 1; \

@@ -107,7 +107,7 @@ def hybrid(size_mb: int, seed: int) -> dict[str, Any]:
     set_up(made.root, env)
     rng = random.Random(5)
     with tempfile.TemporaryDirectory(prefix="afterword-index-") as name:
-        beside = make(Path(name), 1, 1)[0]
+        beside = make(Path(name), 1, 1, seed=time.time_ns())[0]
         roots = f"{made.home / '.claude'}:{Path(name) / '.claude'}"
         took_ms: list[float] = []
         with daemon(made.state, env | {"AFTERWORD_CLAUDE_ROOT": roots}) as pid:

@@ -25,6 +25,8 @@ from afterword.index.narrowing import Filters
 from afterword.index.signals import DEFAULT, Signals
 
 LIMIT = 10
+EMBEDDER = "AFTERWORD_INDEX_EMBEDDER"
+"""The one variable that a measurement keeps."""
 Turn: TypeAlias = tuple[str, str]
 """(user, assistant, command, output or edit; what is said, run, printed, or the path)."""
 
@@ -97,9 +99,10 @@ class Run:
 
     def __init__(self, home: Path, now: str = "") -> None:
         self.home = home
+        embedder = os.environ.get(EMBEDDER, "local")
         for name in [n for n in os.environ if n.startswith(("XDG_", "AFTERWORD_", "CLAUDE_", "CODEX_"))]:
             del os.environ[name]
-        os.environ |= {"HOME": str(home), "TZ": "UTC"} | ({"AFTERWORD_NOW": now} if now else {})
+        os.environ |= {"HOME": str(home), "TZ": "UTC", EMBEDDER: embedder} | ({"AFTERWORD_NOW": now} if now else {})
         self._config = load()
         self.index_cpu_s = 0.0
         self.chunks = 0

@@ -52,9 +52,10 @@ def _rfc3339(at_s: int) -> str:
     return dt.datetime.fromtimestamp(at_s, dt.UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
 
 
-def make(home: Path, files: int, folders: int) -> list[Session]:
-    """So many sessions of a prompt and a reply each, over so many projects and a hundred days."""
-    rng = random.Random(7)
+def make(home: Path, files: int, folders: int, seed: int = 7) -> list[Session]:
+    """So many sessions of a prompt and a reply each, over so many projects and a hundred days. With a seed that a store
+    has met they are nothing new to it."""
+    rng = random.Random(seed)
     words = _SAID.split()
     made = []
     for number in range(files):

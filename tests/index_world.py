@@ -13,6 +13,7 @@ from writer import REDACTOR, Reading
 from afterword.index import manifest
 from afterword.index.building import Done, Index, open_index
 from afterword.index.documents import Document, Part
+from afterword.index.embedder import Floors, cosines
 from afterword.index.keeper import FOLDER
 from afterword.index.keeping import open_client
 from afterword.index.standing import collection_name
@@ -27,7 +28,7 @@ class HashEmbedder:
         self.embedded: list[str] = []
         self.at_once = 8
         self.gathers = False
-        self.floors = (0.16, 0.26)
+        self.floors = Floors((0.16, 0.26), (0.16, 0.26))
 
     def ready(self, wake: object) -> bool:
         return True
@@ -37,6 +38,9 @@ class HashEmbedder:
 
     def question(self, text: str) -> np.ndarray:
         return self.embed([text])[0]
+
+    def near(self, vectors: np.ndarray, question: np.ndarray) -> np.ndarray:
+        return cosines(vectors, question)
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
         self.embedded += texts

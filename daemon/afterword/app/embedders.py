@@ -33,23 +33,33 @@ _QUESTION_S: Final = 5.0
 _BATCH_S: Final = 60.0
 
 
-def local() -> "Embedder":
-    """The local model, loaded when it is first used."""
+def local(state: Path) -> "Embedder":
+    """The local model, loaded when it is first used. `state` is the state folder."""
     from afterword.index.embedder import LocalEmbedder  # noqa: PLC0415  # numpy
 
-    return LocalEmbedder()
+    return LocalEmbedder(state)
+
+
+def minilm(local: "Embedder") -> "Embedder":
+    """The local model with MiniLM beside it.
+
+    Raises:
+        UserError: it is not installed.
+    """
+    from afterword.index.minilm import MiniLMEmbedder, check  # noqa: PLC0415  # numpy
+
+    check()
+    return MiniLMEmbedder(local)
 
 
 def for_index(
     config: Config, env: Mapping[str, str], ledger: Ledger, redactor: Redactor, clock: Clock, zones: Zones
 ) -> "Embedder":
-    """What a writer embeds with.
+    """What a writer embeds with where that is a service.
 
     Raises:
-        UserError: it is Gemini, and there is no way to it.
+        UserError: there is no way to it.
     """
-    if config.settings.index.embedder != "gemini":
-        return local()
     purse = LedgerPurse(config, ledger, redactor, clock, zones)
     return _gemini(config, env, redactor, purse, _BATCH_S, time.sleep)
 
@@ -65,10 +75,12 @@ def for_questions(
     """What a reader, who holds no lock, embeds questions with. `booked`: the tokens of a day in the ledger.
 
     Raises:
-        UserError: it is Gemini, and there is no way to it.
+        UserError: it is Gemini, and there is no way to it, or a model that is not installed.
     """
-    if config.settings.index.embedder != "gemini":
-        return local()
+    wanted = config.settings.index.embedder
+    if wanted != "gemini":
+        model = local(config.places.state)
+        return minilm(model) if wanted == "minilm" else model
     purse = QuestionPurse(config, clock, day, booked)
     return _gemini(config, env, redactor, purse, _QUESTION_S, lambda _s: None)
 

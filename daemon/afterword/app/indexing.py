@@ -1,6 +1,7 @@
 """The semantic index for a writer: made or opened when there is something to do, brought up to date in slices."""
 
 import logging
+import threading
 import time
 from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
@@ -56,6 +57,7 @@ class Indexing:
         self._index: Index | None = None
         self._local: Embedder | None = None
         self._embedder: Embedder | None = None
+        self._making = threading.Lock()
         self._failures = 0
         self._again_s = 0.0
 
@@ -69,24 +71,28 @@ class Indexing:
         from afterword.app import embedders  # noqa: PLC0415  # `status` starts without the ways to a model
 
         if self._local is None:
-            self._local = embedders.local()
+            self._local = embedders.local(self._config.places.state)
         return self._local
 
     def embedder(self) -> "Embedder":
         """The embedder of the settings, for the writer.
 
         Raises:
-            UserError: it is Gemini, and there is no way to it.
+            UserError: it is Gemini, and there is no way to it, or a model that is not installed.
         """
-        if self._config.settings.index.embedder == "local":
+        wanted = self._config.settings.index.embedder
+        if wanted == "local":
             return self.local()
         from afterword.app import embedders  # noqa: PLC0415  # the same
 
-        if self._embedder is None:
-            self._embedder = embedders.for_index(
-                self._config, self._env, self._ledger, self._redactor, self._clock, self._zones
-            )
-        return self._embedder
+        with self._making:  # a question may come meanwhile
+            if self._embedder is None and wanted == "minilm":
+                self._embedder = embedders.minilm(self.local())
+            elif self._embedder is None:
+                self._embedder = embedders.for_index(
+                    self._config, self._env, self._ledger, self._redactor, self._clock, self._zones
+                )
+            return self._embedder
 
     def nearness(self) -> "Nearness | None":
         """How near texts are by meaning, for compile; None when the settings want no embedder. Always by the local

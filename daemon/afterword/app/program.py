@@ -28,6 +28,7 @@ from afterword.compile.flush import Flush
 from afterword.domain.clock import SECOND_US, Clock, Zones, clock_from
 from afterword.domain.settings import duration_us, size_bytes
 from afterword.domain.slugs import slug
+from afterword.index.room import give_back
 from afterword.redact.logs import install
 from afterword.store import backup_file, hardware, preview, privacy
 from afterword.store.article_notes import FOLDERS
@@ -270,6 +271,12 @@ class Program:
         last_us = self.ledger.meta("last_capture_us")
         busy = isinstance(last_us, int) and self.clock() - last_us < _CALM_US
         return not busy and views.pending(self.ledger).sessions <= self.flush.held_up()
+
+    def rest(self) -> None:
+        """There is nothing to do for now: let go of the memory that only makes work quicker."""
+        self.ledger.let_go()
+        self.text.let_go()
+        give_back()
 
     def close(self) -> None:
         restored.keep_reached(self.ledger)

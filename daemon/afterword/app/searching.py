@@ -11,7 +11,7 @@ from afterword.index import hybrid
 from afterword.index.hybrid import Found, Mode, Results
 from afterword.index.narrowing import Filters
 from afterword.index.signals import DEFAULT, Signals
-from afterword.index.standing import DocumentKind, Semantic, signature_of, standing
+from afterword.index.standing import SIGNATURES, DocumentKind, Semantic, signature_of, standing
 from afterword.store.ledger import sessions
 from afterword.store.ledger.ledger import Ledger
 
@@ -30,8 +30,8 @@ class Searcher:
         embedder: "Callable[[], Embedder] | None" = None,
         signals: Signals = DEFAULT,
     ) -> None:
-        """`embedder` gives a local one that is shared; without it a searcher loads its own when it needs it. `signals`
-        are what a place among results is made of: a measurement turns each of them off."""
+        """`embedder` gives one of this process that is shared; without it a searcher loads its own when it needs it.
+        `signals` are what a place among results is made of: a measurement turns each of them off."""
         self._signals = signals
         self._env = env
         self._config = config
@@ -99,7 +99,7 @@ class Searcher:
 
         if self._meaning is None:
             wanted = self._config.settings.index.embedder
-            shared = self._embedder if wanted == "local" else None
+            shared = self._embedder if wanted in SIGNATURES else None
             made = (
                 shared()
                 if shared

@@ -124,9 +124,10 @@ class Redact(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Index(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """[index]"""
 
-    embedder: Annotated[str, msgspec.Meta(pattern="^(local|gemini|off)$")] = "local"
-    """local (in this process, no key, no download), gemini (sends redacted texts over the network), or off: exact
-    search only. Another one makes a new index beside the old one."""
+    embedder: Annotated[str, msgspec.Meta(pattern="^(local|minilm|gemini|off)$")] = "local"
+    """local (in this process, no key, no download), minilm (a second model beside it knows English better, and takes
+    three times as long: `pip install 'afterword[minilm]'`), gemini (sends redacted texts over the network), or off:
+    exact search only. Another one makes a new index beside the old one."""
     gemini_model: str = "gemini-embedding-001"
     """With `gemini`: the embedding model."""
     gemini_dim: Annotated[int, msgspec.Meta(ge=64, le=3072)] = 768

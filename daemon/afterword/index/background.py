@@ -1,10 +1,11 @@
 """Questions about the world at large: how near they come to an index shows how near is not near enough in it.
 
 An index of chat about everyday life is a little near to any of them, one of notes about servers to none. So the floor
-below which nothing is returned is not the same for both.
+below which nothing is returned is not the same for both. Nor is it for questions in English and in other languages: a
+model that knows many languages is not equally near to a text in each of them.
 """
 
-BACKGROUND = (
+ENGLISH = (
     "How do I keep basil alive in winter?",
     "Which planet has the shortest day?",
     "What is the capital of Mongolia?",
@@ -35,10 +36,36 @@ BACKGROUND = (
     "How does a sewing machine make a stitch?",
     "Which exercises help against back pain?",
     "What is the highest mountain in Africa?",
+)
+OTHERS = (
     "jak upiec chleb na zakwasie",
     "kiedy kwitną jabłonie",
+    "ile kosztuje bilet do zoo",
+    "kto namalował Damę z gronostajem",
+    "dlaczego niebo jest niebieskie",
+    "jakie zwierzęta żyją w Tatrach",
+    "co podać gościom na kolację",
+    "jak długo gotować buraki na barszcz",
     "как вырастить помидоры на балконе",
     "кто написал Войну и мир",
+    "почему зимой идёт снег",
+    "сколько стоит билет в театр",
+    "какая самая длинная река в мире",
+    "как связать тёплый шарф",
+    "когда лучше собирать грибы",
+    "что подарить бабушке на день рождения",
     "wie lange muss ein Ei kochen",
+    "wer hat die Zauberflöte komponiert",
+    "welche Vögel bleiben im Winter hier",
+    "was kostet ein neuer Reisepass",
     "quelle est la hauteur de la tour Eiffel",
+    "comment faire une pâte brisée",
+    "pourquoi les feuilles tombent en automne",
+    "cómo se prepara una tortilla de patatas",
+    "cuántos jugadores tiene un equipo de balonmano",
+    "dónde nace el río Duero",
+    "come si coltiva il basilico",
+    "chi ha dipinto la Primavera",
+    "quando começa a primavera no Brasil",
+    "como tirar manchas de café da roupa",
 )

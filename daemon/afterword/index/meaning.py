@@ -10,13 +10,13 @@ import numpy.typing as npt
 
 from afterword.domain.clock import DAY_US
 from afterword.index import manifest
-from afterword.index.background import BACKGROUND
+from afterword.index.background import ENGLISH, OTHERS
 from afterword.index.dates import Spoken, nearness, spoken, without_times
-from afterword.index.embedder import Embedder, Matrix, limit_threads
+from afterword.index.embedder import Embedder, Floats, Matrix, limit_threads
 from afterword.index.manifest import Build, Manifest
-from afterword.index.memory import Floats, Memory
+from afterword.index.memory import Memory
 from afterword.index.room import give_back
-from afterword.index.scripts import foreign
+from afterword.index.scripts import foreign, is_english
 from afterword.index.signals import DEFAULT, Signals
 from afterword.index.standing import DocumentKind, collection_name
 from afterword.index.stemming import asks_decision, stems
@@ -79,7 +79,8 @@ class Meaning:
         """Which file that is: another one may come to its place."""
         self._memory: Memory | None = None
         self._background: Matrix | None = None
-        self._floor = embedder.floors[1]
+        self._floors = (embedder.floors.english[1], embedder.floors.others[1])
+        """For questions in English, and for others."""
 
     def ask(
         self,
@@ -98,9 +99,9 @@ class Meaning:
         allowed = self._allowed(memory, wanted)
         if not allowed.any():
             return []
-        near = memory.near(self._embedder.question(question))
+        near = self._embedder.near(memory.vectors, self._embedder.question(question))
         mean = _mean(memory, near)
-        floor = self._floor if floor is None else floor
+        floor = self._floors[not is_english(question)] if floor is None else floor
         times = spoken(question, dt.date.fromisoformat(day_of(now_us)))
         words, words_of_group = memory.words(asked(without_times(question) if times else question))
         beside = self._beside(memory, question, times, wanted, day_of, now_us)
@@ -160,22 +161,27 @@ class Meaning:
             self._memory = None  # not both at a time
             self._memory = Memory(self._manifest, build, self._embedder.dim)
             give_back()
-            self._floor = self._measured(self._memory)
+            self._floors = self._measured(self._memory)
         return self._memory
 
-    def _measured(self, memory: Memory) -> float:
-        """The floor for this index: what questions that have nothing to do with it come to."""
+    def _measured(self, memory: Memory) -> tuple[float, float]:
+        """The floors for this index: what questions that have nothing to do with it come to."""
+        between = self._embedder.floors
         if not len(memory):
-            return self._embedder.floors[1]
+            return between.english[1], between.others[1]
         if self._background is None:
-            self._background = self._embedder.embed(BACKGROUND)
+            self._background = self._embedder.embed([*ENGLISH, *OTHERS])
         found = []
-        for question, vector in zip(BACKGROUND, self._background, strict=True):
-            near = memory.near(vector)
+        for question, vector in zip([*ENGLISH, *OTHERS], self._background, strict=True):
+            near = self._embedder.near(memory.vectors, vector)
             words, _ = memory.words(asked(question))
             found.append(float(self._relevant(question, near, words, _mean(memory, near)).max()))
-        lowest, highest = self._embedder.floors
-        return min(highest, max(lowest, float(np.percentile(found, _BACKGROUND_SHARE))))
+        parts = (found[: len(ENGLISH)], between.english), (found[len(ENGLISH) :], between.others)
+        english, others = (
+            min(highest, max(lowest, float(np.percentile(part, _BACKGROUND_SHARE))))
+            for part, (lowest, highest) in parts
+        )
+        return english, others
 
     def _relevant(self, question: str, near: Floats, words: Floats, mean: float) -> Floats:
         """What is held against the floor, for each chunk."""
@@ -219,6 +225,11 @@ class Meaning:
         return Passage(
             kind, ref, chunk.text, chunk.heading, chunk.items, day, time_us, project, harness, session, round(score, 4)
         )
+
+
+def _held(floor: np.floating, between: tuple[float, float]) -> float:
+    lowest, highest = between
+    return min(highest, max(lowest, float(floor)))
 
 
 def _mean(memory: Memory, near: Floats) -> float:

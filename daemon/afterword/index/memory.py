@@ -8,10 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from afterword.domain.sections import PARTS
-from afterword.index.embedder import Matrix
+from afterword.index.embedder import Floats, Matrix
 from afterword.index.manifest import Build, Manifest
 
-Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
 _K1, _B = 1.2, 0.75
@@ -70,10 +69,6 @@ class Memory:
 
     def __len__(self) -> int:
         return len(self.rows)
-
-    def near(self, vector: Matrix) -> Floats:
-        """The cosine of every chunk with a vector."""
-        return (self.vectors @ vector).astype(np.float64)
 
     def words(self, asked: list[int]) -> tuple[Floats, Floats]:
         """How well every chunk, and every group, holds the words of a question: BM25 as a share of what there could be.

@@ -9,7 +9,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 
 from afterword.domain.errors import AfterwordError
-from afterword.index.embedder import CHARS_MAX, Matrix
+from afterword.index.embedder import CHARS_MAX, Floats, Floors, Matrix, cosines
 
 Answer: TypeAlias = tuple[Sequence[Sequence[float]], int | None]
 """A row for each text, and how many tokens that took, None where the service did not say."""
@@ -47,7 +47,7 @@ class RemoteEmbedder:
     """Used from one thread at a time. Texts are redacted before they come here, and once more on their way out."""
 
     gathers = True
-    floors = (0.19, 2.0)
+    floors = Floors((0.19, 2.0), (0.19, 2.0))
     """How near its vectors are to each other is not known beforehand: the background alone says what is too far."""
 
     def __init__(
@@ -82,6 +82,9 @@ class RemoteEmbedder:
             while len(self._asked) > _KEPT_QUESTIONS:
                 self._asked.popitem(last=False)
         return self._asked[given]
+
+    def near(self, vectors: Matrix, question: Matrix) -> Floats:
+        return cosines(vectors, question)
 
     def begin(self, texts: Sequence[str], wake: Callable[[], None]) -> Matrix | None:
         """As the protocol says; what fails is raised when it is asked again, and then asked for anew."""

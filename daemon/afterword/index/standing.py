@@ -15,7 +15,7 @@ Semantic: TypeAlias = Literal["ready", "building", "off"]
 DocumentKind: TypeAlias = Literal["article", "diary", "message"]
 """What can be found by meaning: notes of the vault, sections of a day, and what was said in a session."""
 
-SIGNATURES = {"local": "use3:512:v1"}
+SIGNATURES = {"local": "use3:512:v1", "minilm": "use3-minilm:896:v1"}
 """Setting → signature of its embedder: model, dimension, version."""
 
 

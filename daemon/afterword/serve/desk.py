@@ -32,7 +32,7 @@ class Desk:
         self._runner = Runner(program, self._lines, stop)
         self._notifier = Notifier(env)
         self._door: Door | None = None
-        self._searcher = Searcher(program.config, env, program.index.local)
+        self._searcher = Searcher(program.config, env, program.index.embedder)
         self._seen: set[str] = set()
         self._hand = Hand(wake)
         self._peers = Peers(program, env)

@@ -30,6 +30,8 @@ _SAVED_S = 2.0
 _TYPING_S = 5.0
 """After how long it is looked again whether a person has done with the note that something is to be written into."""
 _SLICE_S = 0.1
+_REST_S = 10.0
+"""Memory is given back when there is nothing to do, at most so often."""
 _BACK_OFF_MAX_S = 300.0
 
 
@@ -72,6 +74,8 @@ class Daemon:
         """What waits for a model: days, those of a compile by `compile.every`, or nothing."""
         self._look_soon = False
         self._looked = self._look_took = 0.0
+        self._rests = 0.0
+        """When memory is given back again, at the soonest."""
         self._desk = Desk(program, os.environ, self._watcher.wake, self._asked)
         program.begin_in_background(self._model_answered)
 
@@ -272,7 +276,11 @@ class Daemon:
         return appended > 0
 
     def _index(self) -> bool:
-        return self._program.index.step(_SLICE_S, self._index_loaded)
+        more = self._program.index.step(_SLICE_S, self._index_loaded)
+        if not more and time.monotonic() >= self._rests:
+            self._program.rest()
+            self._rests = time.monotonic() + _REST_S
+        return more
 
     def _index_loaded(self) -> None:
         """Called by another thread: what the index waited for is there."""

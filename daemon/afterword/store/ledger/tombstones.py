@@ -27,7 +27,7 @@ FACTS: Final[tuple[Field, ...]] = ("title", "cwd", "root", "folder", "branch", "
 TEXT_MIN_CHARS: Final = 64
 SPEECH: Final = frozenset({Kind.PROMPT, Kind.REPLY, Kind.THINKING, Kind.SUMMARY})
 """Kinds whose long texts are known by a hash."""
-_KEY: Final = r"(?:session|item|text|facts):[0-9a-f]{32}"
+_KEY: Final = r"(?:session|item|text|facts):[0-9a-f]{32}|lesson:l-[0-9a-f]{12}"
 COUNT: Final = "tombstones"
 """The small fact of how many there are: while there are none nothing is looked up."""
 
