@@ -112,7 +112,11 @@ class ArticleNotes:
         """What would have to be written so that the vault shows these articles. Reads files, writes none. The files of
         those in `leaving` are there and will be gone by then: their names are free."""
         # What was withdrawn and is still there is a person's too: its links are ours to keep right.
-        row = [each for each in current if each.article.status in _SHOWN or _left(each, known)]
+        row = [
+            each
+            for each in current
+            if each.article.status in _SHOWN or (_left(each, known) and each.uid not in leaving)
+        ]
         paths = self.places(row, known, leaving)
         # What vanished together with too many others may come back, but a link to it would lead nowhere now.
         there = [each for each in row if each.uid not in known or known[each.uid].state != "question"]
