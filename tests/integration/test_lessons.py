@@ -626,3 +626,20 @@ def test_who_saves_an_older_copy_of_a_topic_took_nothing_out(book: Notebook) -> 
     assert book.facts() == {"Alpha needs flag A1": "active", "Beta needs flag B2": "active"}
     assert "Beta" in path.read_text()
     assert "A thought." in path.read_text()
+
+
+def test_a_vault_that_takes_no_entry_keeps_it_in_the_spool(book: Notebook, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_links(_old: object, _new: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    real = os.link
+    monkeypatch.setattr(os, "link", lambda old, new: no_links(old, new) if "journal" in str(new) else real(old, new))
+    book.learn("The NAS runs fnos", topic="nas")
+    assert len(list((book.home / "state/lessons").glob("*.md"))) == 1
+    with book.program() as program:
+        program.lessons.distil()
+        assert list(program.lessons.journal.bad.values()) == ["Operation not permitted"]
+    assert "fnos" in book.told()
+    monkeypatch.undo()
+    book.distil()
+    assert len(book.files("journal")) == 1

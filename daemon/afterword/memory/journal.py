@@ -339,16 +339,20 @@ class Journal:
         if not files.lies_inside(self._vault, name):
             return None
         path = files.inside(self._vault, name)
-        path.parent.mkdir(parents=True, exist_ok=True)
         shown = msgspec.structs.replace(
             each.lesson,
             text=leave("lesson", each.lesson.text, self._redactor),
             evidence=leave("lesson", each.lesson.evidence, self._redactor),
         )
-        if not files.create(path, markdown(each.uid, shown)):
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if not files.create(path, markdown(each.uid, shown)):
+                return None
+            faults.hit("lesson.written")
+            at = path.stat()
+        except OSError as err:
+            self.bad[name] = err.strerror or str(err)
             return None
-        faults.hit("lesson.written")
-        at = path.stat()
         fields = self._fields(Entry(each.uid, shown))
         return LessonFile(each.uid, name, (at.st_size, at.st_mtime_ns, at.st_ino), fields=fields)
 

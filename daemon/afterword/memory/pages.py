@@ -4,6 +4,7 @@ A topic is brought up to date line by line, an agent's file is written whole. Wh
 ledger before the file is replaced and confirmed after, so that a kill in between is never taken for somebody's edit.
 """
 
+import contextlib
 import datetime as dt
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -68,7 +69,8 @@ class Pages:
         if not may_write(self._vault, self._ledger):
             return 0
         for name in (TOPICS, AGENTS):
-            files.sweep_temporaries(self._vault / self._folder / name)
+            with contextlib.suppress(OSError):
+                files.sweep_temporaries(self._vault / self._folder / name)
         facts = lessons.facts(self._ledger)
         known = lesson_files.every(self._ledger)
         done = 0
