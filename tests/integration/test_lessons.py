@@ -1,5 +1,6 @@
 """Lessons from where they are learned to what agents load, in one vault."""
 
+import os
 import random
 import re
 import subprocess
@@ -26,6 +27,13 @@ def book(tmp_path: Path) -> Notebook:
     made = Notebook(tmp_path)
     made.make_vault()
     return made
+
+
+def saved(path: Path, text: str) -> None:
+    """Somebody saves a note, an hour after we wrote it."""
+    at = path.stat().st_mtime + 3600
+    path.write_text(text)
+    os.utime(path, (at, at))
 
 
 def quiet(*_words: object) -> None:
@@ -246,12 +254,16 @@ def test_an_agents_edit_of_its_file_is_neither_lost_nor_obeyed(book: Notebook) -
     assert 'by: "claude"' in entry
     # Emptied by a stale session: nothing is lost, and that somebody did it is on record.
     before = path.read_bytes()
-    path.write_bytes(b"- only this\n")
+    saved(path, "- only this\n")
     done = book.distil()
     assert set(before.splitlines()) <= set(path.read_bytes().splitlines())
     drafts = [text for text in book.files("journal").values() if "status: draft" in text]
-    assert len(drafts) == 4
-    assert all("Taken out of the file of claude by hand" in text for text in drafts)
+    assert len(drafts) == 1
+    assert "4 facts were taken out of the file of claude by hand" in drafts[0]
+    saved(path, path.read_text().replace("- The NAS runs fnos ^", "- "))
+    book.distil()
+    drafts = [text for text in book.files("journal").values() if "status: draft" in text]
+    assert sum("Taken out of the file of claude by hand: The NAS runs fnos" in text for text in drafts) == 1
     kept = book.bytes()
     book.distil()
     assert book.bytes() == kept
@@ -319,7 +331,7 @@ def test_a_persons_words_in_a_topic_stay_and_hold(book: Notebook) -> None:
     rows.insert(alpha + 1, "> a quotation of mine")
     rows += ["", "## My notes", "", "```dataview", "list", "```", "", "- Gamma is fine"]
     mine = "\n".join(rows) + "\n"
-    path.write_text(mine)
+    saved(path, mine)
     done = book.distil()
     assert (done.taken.entries, done.taken.edited, done.taken.removed) == (1, 1, 1)
     told = path.read_text()
@@ -342,7 +354,7 @@ def test_too_many_lines_gone_at_once_come_back(book: Notebook) -> None:
     book.distil()
     path = book.vault / "lessons/topics/hosts.md"
     whole = path.read_text()
-    path.write_text(re.sub(r"(?m)^- Host h[1-8].*\n", "", whole))
+    saved(path, re.sub(r"(?m)^- Host h[1-8].*\n", "", whole))
     assert book.distil().taken.question == 8
     assert sorted(path.read_text().splitlines()) == sorted(whole.splitlines())
     path.unlink()
@@ -600,3 +612,34 @@ def test_a_fact_that_a_kill_kept_from_a_topic_was_not_taken_out(
     book.distil()
     assert book.facts() == {"Alpha needs flag A1": "active", "Beta needs flag B2": "active"}
     assert "Beta" in path.read_text()
+
+
+def test_who_saves_an_older_copy_of_a_topic_took_nothing_out(book: Notebook) -> None:
+    book.learn("Alpha needs flag A1", topic="flags")
+    book.distil()
+    path = book.vault / "lessons/topics/flags.md"
+    old = path.read_text()
+    book.learn("Beta needs flag B2", topic="flags")
+    book.distil()
+    path.write_text(old + "\n## My notes\n\nA thought.\n")
+    book.distil()
+    assert book.facts() == {"Alpha needs flag A1": "active", "Beta needs flag B2": "active"}
+    assert "Beta" in path.read_text()
+    assert "A thought." in path.read_text()
+
+
+def test_a_vault_that_takes_no_entry_keeps_it_in_the_spool(book: Notebook, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_links(_old: object, _new: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    real = os.link
+    monkeypatch.setattr(os, "link", lambda old, new: no_links(old, new) if "journal" in str(new) else real(old, new))
+    book.learn("The NAS runs fnos", topic="nas")
+    assert len(list((book.home / "state/lessons").glob("*.md"))) == 1
+    with book.program() as program:
+        program.lessons.distil()
+        assert list(program.lessons.journal.bad.values()) == ["Operation not permitted"]
+    assert "fnos" in book.told()
+    monkeypatch.undo()
+    book.distil()
+    assert len(book.files("journal")) == 1

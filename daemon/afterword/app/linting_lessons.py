@@ -13,6 +13,7 @@ from afterword.compile.likeness import tokens
 from afterword.domain.conflicts import copy_of
 from afterword.domain.lesson_note import Bad
 from afterword.domain.lessons import AGENT_BYTES, AGENT_LINES
+from afterword.domain.note_names import NOTES
 from afterword.domain.topic_note import shown
 from afterword.memory.entries import read_entry
 from afterword.memory.journal import FOLDER
@@ -41,7 +42,7 @@ def _named(config: Config, path: Path) -> str:
 
 
 def _notes(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.glob("*.md") if path.is_file()) if folder.is_dir() else []
+    return sorted(path for path in folder.glob(NOTES) if path.is_file()) if folder.is_dir() else []
 
 
 def _agents(config: Config, ledger: Ledger, folder: Path) -> Iterator[Found]:

@@ -14,7 +14,7 @@ def left_by_copiers(config: Config) -> list[str]:
     """A sentence on each, by path. Nothing of it is compiled or indexed, and nothing is removed by us."""
     if config.vault is None:
         return []
-    folders = {config.days.folder, config.settings.vault.knowledge}
+    folders = {config.days.folder, config.settings.vault.knowledge, config.lessons}
     return sorted({said for folder in folders for said in _below(config.vault, config.vault / folder)})
 
 

@@ -20,6 +20,7 @@ from afterword.domain.frontmatter import Word
 from afterword.domain.ids import LessonUid, dropped_lesson_uid
 from afterword.domain.lesson_note import Bad, Entry, markdown, name_of
 from afterword.domain.lessons import CurrentLesson, Lesson, LessonEdits
+from afterword.domain.note_names import is_note
 from afterword.domain.registers import Rank
 from afterword.memory.entries import masked, read_entry
 from afterword.redact.exits import leave
@@ -80,6 +81,10 @@ class Journal:
         """Path → what is wrong with a file in the journal, or in the spool, as of the last look."""
         self._looked: dict[str, tuple[Stat, str]] = {}
         """Files that were found bad: not read again while they stay as they are."""
+        self._quiet: list[tuple[Path, Stat]] = []
+        self._quiet_bad: dict[str, str] = {}
+        """The files as they were at a look that found nothing, and what was wrong with some: looked at again when one
+        changed."""
 
     def look(self) -> Seen:
         """Take in what is new in the spool and the journal, and what a person did to entries there."""
@@ -88,6 +93,10 @@ class Journal:
         if self._vault is None or read_card(self._vault) is None:
             return Seen(new=found)
         there = list(self._listed(self._vault / self._folder))
+        if there and there == self._quiet:
+            self.bad |= self._quiet_bad
+            return Seen(new=found)
+        self._quiet = []
         known = lesson_files.every(self._ledger)
         by_path = {file.path: file for key, file in known.items() if key.startswith("l-")}
         new = edited = 0
@@ -105,6 +114,8 @@ class Journal:
                     new += did == "new"
                     edited += did == "edited"
         gone, waiting, question = self._vanished(paths)
+        if not (new or edited or gone or waiting or question):
+            self._quiet, self._quiet_bad = there, dict(self.bad)
         return Seen(found + new, edited, gone, waiting, question)
 
     def render(self, most: int = 0) -> tuple[int, bool]:
@@ -188,7 +199,7 @@ class Journal:
         except OSError:
             return
         for name in found:
-            if name.startswith(".") or not name.endswith(".md"):
+            if name.startswith(".") or not is_note(name):
                 continue
             path = folder / name
             with contextlib.suppress(OSError):
@@ -328,16 +339,20 @@ class Journal:
         if not files.lies_inside(self._vault, name):
             return None
         path = files.inside(self._vault, name)
-        path.parent.mkdir(parents=True, exist_ok=True)
         shown = msgspec.structs.replace(
             each.lesson,
             text=leave("lesson", each.lesson.text, self._redactor),
             evidence=leave("lesson", each.lesson.evidence, self._redactor),
         )
-        if not files.create(path, markdown(each.uid, shown)):
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if not files.create(path, markdown(each.uid, shown)):
+                return None
+            faults.hit("lesson.written")
+            at = path.stat()
+        except OSError as err:
+            self.bad[name] = err.strerror or str(err)
             return None
-        faults.hit("lesson.written")
-        at = path.stat()
         fields = self._fields(Entry(each.uid, shown))
         return LessonFile(each.uid, name, (at.st_size, at.st_mtime_ns, at.st_ino), fields=fields)
 

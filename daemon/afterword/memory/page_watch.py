@@ -17,8 +17,9 @@ from afterword.domain.conflicts import copy_of, merging
 from afterword.domain.escape import plain, unescape
 from afterword.domain.ids import FactId, LessonUid, topic_uid
 from afterword.domain.lessons import TEXT_MAX, CurrentFact, FactEdits, Lesson, LessonKind, agent_name
+from afterword.domain.note_names import NOTES
 from afterword.domain.topic_note import Shown, added, shown, text_of
-from afterword.memory.pages import AGENTS, BEFORE, TOPICS
+from afterword.memory.pages import AGENTS, BEFORE, TOPICS, stat_of
 from afterword.redact.redactor import Redactor
 from afterword.store import files
 from afterword.store.ledger import lesson_files, lessons, tombstones
@@ -31,7 +32,7 @@ _MAX_BYTES: Final = 1 << 20
 _FEW: Final = 3
 _SHARE: Final = 0.05
 _FRESH_US: Final = 120_000_000
-"""How long a line is fresh: an editor may hold the file as it was before."""
+"""So long after a write of ours an editor may hold the file as it was before."""
 _KINDS: Final[dict[str, LessonKind]] = {"Facts": "lesson", "Dead ends": "dead-end", "On one machine": "local-fact"}
 _MARKER: Final = re.compile(r"[ \t]*(?:[-*+]|\d{1,3}[.)]|#{1,6}|>)[ \t]+(?:\[.\][ \t]+)?")
 _ID: Final = re.compile(r"[ \t]*\^(f-[0-9a-f]{12})[ \t]*\Z")
@@ -66,12 +67,36 @@ class PageWatch:
         self._clock = clock
         self.problems: dict[str, str] = {}
         """Path in the vault → why it could not be looked at last."""
+        self._at: object = None
+        """What the files were like after a look that found nothing."""
 
     def look(self) -> Taken:
         """Take in what was done since the last look."""
-        self.problems = {}
         if read_card(self._vault) is None:
+            self.problems = {}
             return Taken()
+        if self._at is not None and self._at == self._now():
+            return Taken()
+        self.problems = {}
+        self._at = None
+        done = self._look()
+        # What could not be looked at, or was written just now, is looked at again.
+        if not self.problems and not done.anything:
+            self._at = self._now()
+        return done
+
+    def _now(self) -> object:
+        """What the files are like, at the price of their stats."""
+        known = lesson_files.every(self._ledger)
+        pages = {key: file for key, file in known.items() if not key.startswith("l-")}
+        found: dict[str, object] = {}
+        for name in (TOPICS, AGENTS):
+            folder = self._vault / self._folder / name
+            paths = [path for path in folder.glob(NOTES) if folder.is_dir()]
+            found |= {str(path): stat_of(path) for path in paths if path.is_file()}
+        return found, [(file.path, file.made, file.plan) for file in pages.values()]
+
+    def _look(self) -> Taken:
         self._strangers()
         known = lesson_files.every(self._ledger)
         facts = {each.id: each for each in lessons.facts(self._ledger)}
@@ -84,7 +109,7 @@ class PageWatch:
         folder = self._vault / self._folder / TOPICS
         wanted = {topic_uid(each.fact.topic) for each in facts.values()} - known.keys()
         paths = {file.path for file in known.values()}
-        for path in sorted(folder.glob("*.md")) if wanted and folder.is_dir() else []:
+        for path in sorted(folder.glob(NOTES)) if wanted and folder.is_dir() else []:
             name = f"{self._folder}/{TOPICS}/{path.name}"
             note = self._read(name) if name not in paths else None
             values = read_matter(note) if note is not None else None
@@ -105,7 +130,7 @@ class PageWatch:
         if not folder.is_dir() or not may_write(self._vault, self._ledger):
             return
         known = {file.path for file in lesson_files.every(self._ledger).values()}
-        for path in sorted(folder.glob("*.md")):
+        for path in sorted(folder.glob(NOTES)):
             name = f"{self._folder}/{AGENTS}/{path.name}"
             if name in known or path.is_symlink() or not path.is_file() or copy_of(path.name):
                 continue
@@ -152,11 +177,14 @@ class PageWatch:
                     said = text.removesuffix(f" ({', '.join(meant.fact.projects)})") if meant else text
                     if meant is None or not self._same(said, meant.fact.text):
                         entries += self._entry("agent", agent, said, agents=(agent,), evidence=its_id)
-                for its_id in sorted(lesson_files.facts_in(file) - there):
-                    gone = facts.get(FactId(its_id))
-                    if gone and gone.live:
-                        said = f"Taken out of the file of {agent} by hand: {gone.fact.text}"[:TEXT_MAX]
-                        entries += self._entry("agent", agent, said, evidence=its_id, draft=True)
+                away = sorted(lesson_files.facts_in(file, settled=self._soon(file)) - there)
+                gone = [fact for its_id in away if (fact := facts.get(FactId(its_id))) and fact.live]
+                for fact in gone if len(gone) <= _FEW else ():
+                    said = f"Taken out of the file of {agent} by hand: {fact.fact.text}"[:TEXT_MAX]
+                    entries += self._entry("agent", agent, said, evidence=fact.id, draft=True)
+                if len(gone) > _FEW:
+                    said = f"{len(gone)} facts were taken out of the file of {agent} by hand at once"
+                    entries += self._entry("agent", agent, said, draft=True)
                 # From here on these bytes are known; the file is made again from the facts.
                 self._save(
                     msgspec.structs.replace(
@@ -214,7 +242,7 @@ class PageWatch:
         if not missing:
             return found
         taken = {file.path for file in known.values()}
-        for path in sorted((self._vault / self._folder).rglob("*.md")):
+        for path in sorted((self._vault / self._folder).rglob(NOTES)):
             name = path.relative_to(self._vault).as_posix()
             if name in taken or path.is_symlink() or not path.is_file() or path.stat().st_size > _MAX_BYTES:
                 continue
@@ -250,7 +278,7 @@ class PageWatch:
                 edited += self._line(each, fact, topic)
         gone = [
             fact
-            for its_id in sorted(lesson_files.facts_in(file, settled=True) - here)
+            for its_id in sorted(lesson_files.facts_in(file, settled=self._soon(file)) - here)
             if (fact := facts.get(FactId(its_id))) and fact.live and fact.fact.topic == topic
         ]
         away = [fact for fact in gone if fact.id not in present]
@@ -273,6 +301,13 @@ class PageWatch:
             )
         )
         return Taken(entries, edited, removed, 0 if few else len(away))
+
+    def _soon(self, file: LessonFile) -> bool:
+        """Whether a file was saved so soon after our last write, or that was so surely cut short, that whoever saved it
+        may not have seen the lines of that write."""
+        path = self._vault / file.path
+        after_us = (path.stat().st_mtime_ns - file.at[1]) // 1000
+        return bool(file.plan) or 0 <= after_us < _FRESH_US
 
     def _line(self, each: Shown, fact: CurrentFact, topic: str) -> bool:
         """A person's wording of a fact."""
@@ -297,13 +332,6 @@ class PageWatch:
             with self._ledger.transaction():
                 kept = lesson_files.kept(file, lesson_files.lines_of(self._ledger, note))
                 self._save(msgspec.structs.replace(file, made=found, plan="", lines=kept))
-            return True
-        if found == file.made and any(mark.startswith(lesson_files.FRESH) for mark in file.lines):
-            # Seen by now by whoever has the file open.
-            if not 0 <= self._clock() - file.at[1] // 1000 < _FRESH_US:
-                settled = tuple(mark.removeprefix(lesson_files.FRESH) for mark in file.lines)
-                with self._ledger.transaction():
-                    self._save(msgspec.structs.replace(file, lines=settled))
             return True
         return found == file.made
 

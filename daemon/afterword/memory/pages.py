@@ -4,6 +4,7 @@ A topic is brought up to date line by line, an agent's file is written whole. Wh
 ledger before the file is replaced and confirmed after, so that a kill in between is never taken for somebody's edit.
 """
 
+import contextlib
 import datetime as dt
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -68,7 +69,8 @@ class Pages:
         if not may_write(self._vault, self._ledger):
             return 0
         for name in (TOPICS, AGENTS):
-            files.sweep_temporaries(self._vault / self._folder / name)
+            with contextlib.suppress(OSError):
+                files.sweep_temporaries(self._vault / self._folder / name)
         facts = lessons.facts(self._ledger)
         known = lesson_files.every(self._ledger)
         done = 0
@@ -190,7 +192,7 @@ class Pages:
             return None
         if not path.exists():
             return Change(key, name, None, new_note(emit(front), view), fields) if any(view.lines.values()) else None
-        if not path.is_file() or (self._wrote.get(key) != _stat(path) and quiet(path)):
+        if not path.is_file() or (self._wrote.get(key) != stat_of(path) and quiet(path)):
             return None
         old = path.read_bytes()
         if file is None or lesson_files.bytes_hash(self._ledger, old) != file.made:
@@ -227,7 +229,7 @@ class Pages:
                 file = known.get(key)
                 if old == new and file and file.made:
                     continue
-                if old is not None and (file is None or (self._wrote.get(key) != _stat(path) and quiet(path))):
+                if old is not None and (file is None or (self._wrote.get(key) != stat_of(path) and quiet(path))):
                     continue  # nobody looked at it yet, or somebody is at work on it
                 if old is not None and file and lesson_files.bytes_hash(self._ledger, old) != file.made:
                     continue  # somebody wrote into it since it was looked at
@@ -285,7 +287,7 @@ class Pages:
             faults.hit("lesson.placed")
             if not good:
                 return False
-        at = _stat(path)
+        at = stat_of(path)
         theirs = self._theirs(change, row)
         with ledger.transaction():
             kept = tuple(
@@ -317,6 +319,7 @@ class Pages:
         return leave("lesson", text, self._redactor)
 
 
-def _stat(path: Path) -> Stat:
+def stat_of(path: Path) -> Stat:
+    """Size, time and inode of a file."""
     at = path.stat()
     return at.st_size, at.st_mtime_ns, at.st_ino
