@@ -204,13 +204,23 @@ class Compiling:
                 self._ledger, self._redactor, self._zones, self._today(), unused_days=self._unused_days, stop=stop
             )
         written = self.render(patient=patient)
-        if aging and self._pages and not stop():
-            from afterword.app import review  # noqa: PLC0415  # it acts through what is here
-
-            written += self._pages.put_review(review.page(review.candidates(self._ledger)))
+        if aging and not stop():
+            written += self.review_page()
         if any(day.state not in ("unchanged", "waiting") for day in done.days):
             self._remember("last_compile_us")
         return Compiled(done.days, written, seen, titles)
+
+    def review_page(self) -> int:
+        """Bring the page of what waits for a person's word up to date; 1 when it was written."""
+        if self._pages is None:
+            return 0
+        from afterword.app import review  # noqa: PLC0415  # it acts through what is here
+
+        try:
+            return self._pages.put_review(review.page(review.candidates(self._ledger)))
+        except OSError as err:
+            self.problems["the page of what waits for you"] = err.strerror or str(err)
+            return 0
 
     def render(self, *, patient: bool = False) -> int:
         """Bring the vault's files up to date with the ledger; how many were written."""

@@ -83,6 +83,7 @@ def run(
         _write_up(program, again)
         left += _articles(program, tell)
         left += _lessons(program)
+        program.compiling.review_page()
         faults.hit("forget.articles")
         program.text.forget_replaced()
         program.text.pack()

@@ -72,6 +72,7 @@ def _vault(program: "Program") -> None:
     if notes:
         _log.info("lines of ours in the vault were masked", extra={"notes": len(notes)})
     program.compiling.render()
+    program.compiling.review_page()
     program.lessons.masked()
     Rescrub(program.ledger, program.redactor, SAID).files()
     with program.ledger.transaction():

@@ -262,6 +262,7 @@ def settled(program: "Program", tell: "Tell", stop: Callable[[], bool]) -> int:
     built = bool(articles.builds(program.ledger))
     done = program.compiling.run([], on_progress=lambda n, all_: tell("Compiling", "days", n, all_, ""), stop=stop)
     lessons_files = program.lessons.settled(stop=stop)
+    program.compiling.review_page()
     program.ready.sync()
     return lessons_files + done.files + (program.compiling.render() if built and program.compiling.owed() else 0)
 
