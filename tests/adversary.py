@@ -76,7 +76,7 @@ class Person:
 
     def articles(self) -> list[Path]:
         found = []
-        for path in sorted(self.vault.rglob("*.md")):
+        for path in sorted(self.vault.rglob("*.[mM][dD]")):
             with path.open(encoding="utf-8", errors="replace") as file:
                 if ARTICLE.search(file.read(8000)) and "Conflicted" not in path.name:
                     found.append(path)
@@ -190,8 +190,10 @@ class Person:
         row = self.days() if self.rng.random() < 0.5 else self.articles()[:1] if self.rng.random() < 0.1 else []
         if row:
             path = self.rng.choice(row)
-            self.deleted.update(ARTICLE.findall(path.read_text()))
+            gone = set(ARTICLE.findall(path.read_text()))
             path.unlink()
+            # Saved under an old name before, it is still there.
+            self.deleted |= gone - {uid for other in self.articles() for uid in ARTICLE.findall(other.read_text())}
             self.wrote.pop(path, None)
             self._mine(path)
 

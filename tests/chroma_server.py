@@ -94,11 +94,10 @@ class Door:
                     return
                 status, data = door.answer or (401, b'{"error":"Unauthorized","message":"no"}')
                 if door.answer is None and self.headers.get(header) == token:
-                    inner = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-                    inner.request(self.command, self.path, body, {"content-type": "application/json"})
-                    got = inner.getresponse()
-                    status, data = got.status, got.read()
-                    inner.close()
+                    with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=30)) as inner:
+                        inner.request(self.command, self.path, body, {"content-type": "application/json"})
+                        got = inner.getresponse()
+                        status, data = got.status, got.read()
                 self.send_response(status)
                 self.send_header("content-type", "application/json")
                 self.send_header("content-length", str(len(data)))

@@ -126,6 +126,9 @@ def test_an_article_with_a_persons_notes_is_never_taken_away(home: Home) -> None
     home.run(*UP, **NOW)
     assert "日本語" not in catalogue(home)
     assert "mine, and nowhere else" in path.read_text()
+    # Nothing says it any more, and its links would be left behind by every rename.
+    assert "\nstatus: stale\n" in path.read_text()
+    assert re.search(r"(?m)^## Related Concepts\n-$", path.read_text())
 
 
 def test_a_point_taken_out_is_told_nowhere(home: Home) -> None:
@@ -173,3 +176,14 @@ def test_a_file_that_cannot_be_written_keeps_no_other_from_it(home: Home) -> Non
     aside.rename(path)
     assert home.json("compile", **NOW)["vault_problem"] is None
     assert "> [!warning] Retracted" in path.read_text()
+
+
+def test_a_note_whose_ending_is_in_capitals_is_a_note(home: Home) -> None:
+    path = concept(home, "never-print")
+    path.rename(home.vault / path.name.upper())
+    home.run(*UP, **NOW)
+    assert f"[[{path.stem.upper()}|" in catalogue(home)
+    links = "".join(each.read_text() for each in (home.vault / "knowledge/concepts").glob("*.md"))
+    assert f"/{path.stem}|" not in links
+    assert f"[[{path.stem.upper()}|" in links
+    assert home.run("lint", **NOW, code=0)

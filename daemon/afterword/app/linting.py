@@ -15,6 +15,7 @@ from afterword.domain.article_note import layout
 from afterword.domain.articles import RELATED, Current, name_key
 from afterword.domain.conflicts import copy_of, merging
 from afterword.domain.errors import NotSetUp
+from afterword.domain.note_names import NOTES, linked
 from afterword.store.ledger import article_files, articles
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.matter import read_matter
@@ -85,7 +86,7 @@ def mend(program: "Program", given: Mend, tell: "Tell", stop: Callable[[], bool]
 
 def _notes(vault: Path, daily: str, knowledge: str, ledger: Ledger) -> Notes:
     texts: dict[str, str] = {}
-    for path in sorted(vault.rglob("*.md")):
+    for path in sorted(vault.rglob(NOTES)):
         name = path.relative_to(vault)
         if not any(part.startswith(".") for part in name.parts) and path.is_file():
             texts[name.as_posix()] = path.read_bytes().decode("utf-8", "replace")
@@ -127,14 +128,14 @@ def _ours(notes: Notes) -> Iterator[tuple[str, str]]:
 
 
 def _broken(notes: Notes) -> Iterator[Fault]:
-    exact = {name.removesuffix(".md").casefold(): name for name in notes.texts}
+    exact = {linked(name).casefold(): name for name in notes.texts}
     short = Counter(name.rpartition("/")[2] for name in exact)
     assets = _assets(notes.vault)
     for name, text in _ours(notes):
         for target, block in links(text):
             if not target:
                 continue
-            wanted = target.removesuffix(".md").casefold()
+            wanted = linked(target).casefold()
             if wanted not in exact and wanted in short and short[wanted] > 1:
                 yield Fault("ambiguous-link", name, f"[[{target}]] could be any of {short[wanted]} notes")
             elif wanted not in exact and wanted not in short and target.casefold() not in assets:
@@ -146,7 +147,7 @@ def _broken(notes: Notes) -> Iterator[Fault]:
 def _assets(vault: Path) -> set[str]:
     found = set()
     for path in vault.rglob("*"):
-        if path.suffix not in ("", ".md") and path.is_file():
+        if path.suffix.lower() not in ("", ".md") and path.is_file():
             found |= {path.name.casefold(), path.relative_to(vault).as_posix().casefold()}
             found.add(path.stem.casefold())
     return found
@@ -159,18 +160,18 @@ def _has_block(text: str, block: str) -> bool:
 def _orphans(notes: Notes) -> Iterator[Fault]:
     away = {uid for uid, state in notes.states.items() if state == "question"}
     live = [each for each in notes.current if each.live and each.uid in notes.places and each.uid not in away]
-    linked: set[str] = set()
+    links_to: set[str] = set()
     index = f"{notes.knowledge}/index.md"
     for name, text in _ours(notes):
         if name not in (index, f"{notes.knowledge}/log.md"):
-            linked |= {target.casefold() for target, _ in links(text) if f"{target}.md" != name}
+            links_to |= {target.casefold() for target, _ in links(text) if target != linked(name)}
     for each in live:
         path = notes.places[each.uid]
         if path not in notes.texts:
             continue
         out = {t.casefold() for t, _ in links(notes.texts[path])}
-        others = {notes.places[o.uid].removesuffix(".md").casefold() for o in live if o.uid != each.uid}
-        if path.removesuffix(".md").casefold() not in linked and not out & others and others:
+        others = {linked(notes.places[o.uid]).casefold() for o in live if o.uid != each.uid}
+        if linked(path).casefold() not in links_to and not out & others and others:
             yield Fault("orphan", path, "no article links to it, and it links to none")
         elif len(out & others) < min(RELATED, len(others)) and not each.edits.bodies:
             yield Fault("few-links", path, f"{len(out & others)} links to other articles")

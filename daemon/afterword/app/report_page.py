@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from afterword.app import report_charts as charts
 from afterword.app.report import HEADING, Report, Row
+from afterword.domain.note_names import linked
 
 _STYLE: Final = """
 :root{color-scheme:light dark;--bg:#faf9f7;--fg:#23211e;--soft:#6d675f;--line:#e5e0d8;--card:#fff;--accent:#6c4bd8;
@@ -237,7 +238,7 @@ def _linked(report: Report, text: str, path: str) -> str:
     """A text that leads to its note in Obsidian, where it has one."""
     if not path or not report.vault:
         return _e(text)
-    file = quote(path.removesuffix(".md"), safe="")
+    file = quote(linked(path), safe="")
     return f'<a href="obsidian://open?vault={quote(report.vault, safe="")}&amp;file={file}">{_e(text)}</a>'
 
 

@@ -14,6 +14,7 @@ import msgspec
 from afterword.domain.article_note import comparable, layout, same_part, text_of
 from afterword.domain.articles import Edits
 from afterword.domain.ids import SegmentKey
+from afterword.domain.note_names import NOTES
 from afterword.store import files, forgotten_notes
 from afterword.store.ledger import article_files, articles, section_edits
 from afterword.store.ledger.article_files import ArticleFile
@@ -68,7 +69,7 @@ _THEIRS: Final = ("title", "aliases", "tags", "projects", "retract_reason", "rep
 
 
 def _notes(vault: Path) -> Iterator[Path]:
-    for path in vault.rglob("*.md"):
+    for path in vault.rglob(NOTES):
         inside = path.relative_to(vault).parts[:-1]
         hidden = any(part.startswith(".") and part != ".trash" for part in inside)
         if not hidden and path.is_file() and path.stat().st_size <= _MAX_BYTES:

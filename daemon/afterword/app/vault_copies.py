@@ -6,6 +6,7 @@ from pathlib import Path
 
 from afterword.app.config import Config
 from afterword.domain.conflicts import copy_of, maybe_copy_of, merging
+from afterword.domain.note_names import is_note
 from afterword.store import files
 
 
@@ -26,7 +27,7 @@ def _below(vault: Path, root: Path) -> Iterator[str]:
             shown = path.relative_to(vault).as_posix()
             if name.startswith(".") and name.endswith(".icloud"):
                 yield f"{path.with_name(name[1:].removesuffix('.icloud')).relative_to(vault)} is in the cloud only"
-            elif not name.endswith(".md") or name.startswith(".") or not path.is_file():
+            elif not is_note(name) or name.startswith(".") or not path.is_file():
                 continue
             elif files.placeholder(path):
                 yield f"{shown} is in the cloud only"

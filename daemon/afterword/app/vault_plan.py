@@ -12,6 +12,7 @@ import msgspec
 from afterword.app.vault_template import CONFIG, Layout, files_for
 from afterword.domain.day_names import USUAL, DayNames
 from afterword.domain.errors import UserError
+from afterword.domain.note_names import NOTES, is_note
 from afterword.domain.obsidian_settings import MERGED, Added, merge, parse, written
 
 PREFIX: Final = "Memory"
@@ -66,7 +67,7 @@ def is_vault(vault: Path) -> bool:
         return True
     for _, folders, names in os.walk(vault):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        if any(name.lower().endswith(".md") for name in names):
+        if any(is_note(name) for name in names):
             return True
     return False
 
@@ -114,7 +115,7 @@ def _check_words(vault: Path, days: DayNames, language: str) -> None:
     """
     if not days.spoken:
         return
-    names = [path.relative_to(vault).as_posix() for path in (vault / days.folder).rglob("*.md")]
+    names = [path.relative_to(vault).as_posix() for path in (vault / days.folder).rglob(NOTES)]
     if any(map(days.day_of, names)):
         return
     alike = next((name for name in sorted(names) if days.alike(name)), None)

@@ -17,6 +17,7 @@ from afterword.domain.article_note import GENERATED, Written, comparable, layout
 from afterword.domain.articles import Article, Edits, Status
 from afterword.domain.conflicts import copy_of, merging
 from afterword.domain.ids import ArticleUid
+from afterword.domain.note_names import is_note, linked
 from afterword.redact.redactor import Redactor
 from afterword.store import files
 from afterword.store.ledger import article_files, articles
@@ -117,7 +118,7 @@ class VaultWatch:
         for where, folders, names in os.walk(root):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
             for name in sorted(names):
-                if not name.endswith(".md") or name.startswith(".") or copy_of(name):
+                if not is_note(name) or name.startswith(".") or copy_of(name):
                     continue
                 path = Path(where) / name
                 relative = path.relative_to(self._vault).as_posix()
@@ -248,7 +249,7 @@ class VaultWatch:
                 self._ledger.set_meta(articles.OWED, 1)
             for file in gone:
                 # Where another article's file lies in its place, it has none any more.
-                path = f"{file.path.removesuffix('.md')} ({file.uid}).md" if file.uid in away else file.path
+                path = f"{linked(file.path)} ({file.uid}).md" if file.uid in away else file.path
                 if many:
                     self._save(file, path=path, state="question", looks=0)
                 elif file.looks < 1:

@@ -3,6 +3,8 @@
 from typing import NamedTuple
 from urllib.parse import quote
 
+from afterword.domain.note_names import linked
+
 
 class Place(NamedTuple):
     """A note (relative to the vault) and a block in it."""
@@ -13,7 +15,7 @@ class Place(NamedTuple):
 
 def uri(vault: str, place: Place) -> str:
     """The obsidian:// address of a place: every part percent-encoded, `/` too, the block behind `%23%5E`."""
-    file = place.path.removesuffix(".md") + (f"#^{place.block}" if place.block else "")
+    file = linked(place.path) + (f"#^{place.block}" if place.block else "")
     return f"obsidian://open?vault={quote(vault, safe='')}&file={quote(file, safe='')}"
 
 

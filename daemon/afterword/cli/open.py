@@ -11,6 +11,7 @@ from afterword.cli.links import Place, link, uri
 from afterword.cli.output import clean, config_option, json_option, note, say, say_json
 from afterword.cli.view import screen
 from afterword.domain.errors import NothingFound, NotSetUp, UserError
+from afterword.domain.note_names import is_note
 
 _OPENERS = {"darwin": "open"}
 
@@ -47,7 +48,7 @@ def _place(config: Config, vault: Path, result: str) -> Place:
     path = result.removeprefix("./")
     for name in (path, f"{path}.md"):
         with contextlib.suppress(UserError):  # a path that leads out of the vault is no note
-            if name.endswith(".md") and (found := inside(vault, name)).is_file():
+            if is_note(name) and (found := inside(vault, name)).is_file():
                 return Place(str(found.relative_to(vault.resolve())), None)
     return _written(config, result)
 

@@ -8,7 +8,7 @@ spliced, and replaced only if it still holds what was read.
 import contextlib
 import hashlib
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -18,6 +18,7 @@ from afterword.domain.articles import Current
 from afterword.domain.conflicts import merging
 from afterword.domain.day_names import DayNames
 from afterword.domain.ids import ArticleUid, SegmentKey
+from afterword.domain.note_names import linked
 from afterword.redact.exits import leave
 from afterword.redact.redactor import Redactor
 from afterword.store import faults, files
@@ -34,7 +35,7 @@ _AT_ONCE = 40
 
 
 class Change(msgspec.Struct, frozen=True):
-    """A file to write: `old` is what it held when it was read, None when it is new."""
+    """A file to write: `old` is what it held when it was read, None when it is new; `at` its stamp before that."""
 
     current: Current
     path: str
@@ -42,6 +43,7 @@ class Change(msgspec.Struct, frozen=True):
     new: bytes
     made: str
     written: Written
+    at: Stat
 
 
 class ArticleNotes:
@@ -91,9 +93,9 @@ class ArticleNotes:
             for file in open_plans:
                 plan = msgspec.json.decode(file.plan, type=Planned)
                 path = files.inside(self._vault, plan.path)
-                there = _digest(path.read_bytes()) == plan.digest if path.is_file() else False
-                if there:
-                    self._save(file, path=plan.path, at=_stat(path), made=plan.made, written=plan.written, plan="")
+                at = files.stamp(path) if path.is_file() else UNSEEN
+                if at != UNSEEN and _digest(path.read_bytes()) == plan.digest:
+                    self._save(file, path=plan.path, at=at, made=plan.made, written=plan.written, plan="")
                 elif file.at == UNSEEN and not path.is_file():
                     article_files.drop(self._ledger, file.uid)
                 else:
@@ -109,7 +111,12 @@ class ArticleNotes:
     ) -> list[Change]:
         """What would have to be written so that the vault shows these articles. Reads files, writes none. The files of
         those in `leaving` are there and will be gone by then: their names are free."""
-        row = [each for each in current if each.article.status in _SHOWN]
+        # What was withdrawn and is still there is a person's too: its links are ours to keep right.
+        row = [
+            each
+            for each in current
+            if each.article.status in _SHOWN or (_left(each, known) and each.uid not in leaving)
+        ]
         paths = self.places(row, known, leaving)
         # What vanished together with too many others may come back, but a link to it would lead nowhere now.
         there = [each for each in row if each.uid not in known or known[each.uid].state != "question"]
@@ -155,7 +162,7 @@ class ArticleNotes:
     def targets(self, row: Iterable[Current], paths: dict[ArticleUid, str]) -> dict[ArticleUid, Target]:
         """The articles as targets of links."""
         return {
-            each.uid: Target(paths[each.uid].removesuffix(".md"), each.article.title, each.live)
+            each.uid: Target(linked(paths[each.uid]), each.article.title, each.live)
             for each in row
             if each.uid in paths
         }
@@ -188,19 +195,20 @@ class ArticleNotes:
         if files.placeholder(path):
             return None
         if file is None and not path.exists():
-            return Change(each, name, None, whole(want), made, written_of(want, theirs))
+            return Change(each, name, None, whole(want), made, written_of(want, theirs), UNSEEN)
         if each.edits.locked or (file and file.state) or not path.is_file():
             return None
-        if file and file.made == made and file.at == _stat(path):
+        at = files.stamp(path)
+        if file and file.made == made and file.at == at:
             return None
-        if self._wrote.get(each.uid) != _stat(path) and quiet(path):
+        if self._wrote.get(each.uid) != at and quiet(path):
             return None
         old = path.read_bytes()
         values = read_matter(old)
         if values is None or merging(old):
             return None
         done = splice(old, values, want, file.written if file else Written(), theirs)
-        return Change(each, name, old, done.note, made, done.written)
+        return Change(each, name, old, done.note, made, done.written, at)
 
     def _write(self, chunk: list[Change], known: dict[ArticleUid, ArticleFile]) -> int:
         with self._ledger.transaction(durable=True):
@@ -234,9 +242,12 @@ class ArticleNotes:
                 file = self._row(change, known)
                 path = files.inside(self._vault, change.path)
                 if id(change) in kept and path.is_file():
+                    at = files.stamp_of(path, change.new) if change.old != change.new else change.at
                     if change.old != change.new:
-                        self._wrote[change.current.uid] = _stat(path)
-                    self._save(file, at=_stat(path), made=change.made, written=change.written, plan="")
+                        self._wrote[change.current.uid] = at
+                    if change.old is not None and file.at != change.at:
+                        at = files.SAVED_SINCE  # what somebody did to it is to be looked at before this counts as seen
+                    self._save(file, at=at, made=change.made, written=change.written, plan="")
                 elif file.at == UNSEEN:
                     article_files.drop(self._ledger, file.uid)
                 else:
@@ -262,7 +273,7 @@ class ArticleNotes:
             ):
                 continue
             path = self._vault / file.path
-            if path.is_symlink() or not path.is_file() or file.at != _stat(path):
+            if path.is_symlink() or not path.is_file() or file.at != files.stamp(path):
                 continue
             note = path.read_bytes()
             if only_ours(note, read_matter(note), file.written):
@@ -307,13 +318,13 @@ class _Types(msgspec.Struct, frozen=True):
     types: dict[str, str]
 
 
+def _left(each: Current, known: Mapping[ArticleUid, ArticleFile]) -> bool:
+    """Whether an article nothing leads to any more has its file still, because a person worked on it."""
+    return each.article.status == "withdrawn" and each.uid in known and bool(known[each.uid].written.parts)
+
+
 def _digest(data: bytes) -> str:
     return hashlib.blake2b(data, digest_size=16).hexdigest()
-
-
-def _stat(path: Path) -> Stat:
-    at = path.stat()
-    return at.st_size, at.st_mtime_ns, at.st_ino
 
 
 def _chunks(row: list[Change]) -> Iterable[list[Change]]:

@@ -129,6 +129,8 @@ def _evidence(article: Article, edits: Edits) -> list[Claim]:
 
 def _front(current: Current, sources: Sources, targets: Targets, out: Out) -> list[tuple[str, Value]]:
     article, edits = current.article, current.edits
+    # A person's part keeps the note of what was withdrawn; nothing says it any more.
+    status = "stale" if article.status == "withdrawn" else article.status
     links = dict.fromkeys(
         f"[[{source.note}#^{source.block}]]" for key in article.sections if (source := sources.get(key)) and source.note
     )
@@ -144,7 +146,7 @@ def _front(current: Current, sources: Sources, targets: Targets, out: Out) -> li
     ]
     if article.kind == "connection":
         rows.append(("connects", [f"[[{t.note}]]" for r in article.related if (t := targets.get(r.uid)) and t.live]))
-    rows += [("created", _day(article.created)), ("updated", _day(article.updated)), ("status", Word(article.status))]
+    rows += [("created", _day(article.created)), ("updated", _day(article.updated)), ("status", Word(status))]
     if article.status == "retracted":
         if article.retracted_on:
             rows.append(("retracted_on", _day(article.retracted_on)))

@@ -4,10 +4,15 @@ import contextlib
 import os
 import re
 from pathlib import Path
+from typing import Final, TypeAlias
 
 from afterword.domain.errors import UserError
 from afterword.store import faults
 from afterword.store.privacy import OTHERS
+
+Stamp: TypeAlias = tuple[int, int, int]
+SAVED_SINCE: Final[Stamp] = (-2, 0, 0)
+"""The stamp that no file has: whoever compares with it looks at the file again."""
 
 
 def private_folder(path: Path) -> Path:
@@ -92,6 +97,24 @@ def swap(path: Path, old: bytes, new: bytes) -> bool:
         temporary.unlink(missing_ok=True)
     sync_folder(path.parent)
     return True
+
+
+def stamp(path: Path) -> Stamp:
+    """What tells that a file was saved again: size in bytes, time in nanoseconds, inode."""
+    at = path.stat()
+    return at.st_size, at.st_mtime_ns, at.st_ino
+
+
+def stamp_of(path: Path, data: bytes) -> Stamp:
+    """The stamp of a file that was just written with `data`, or `SAVED_SINCE` if somebody saved it since.
+
+    Taken before the bytes are looked at: what is saved after that has another one.
+    """
+    with contextlib.suppress(OSError):
+        at = stamp(path)
+        if path.read_bytes() == data:
+            return at
+    return SAVED_SINCE
 
 
 def sweep_temporaries(folder: Path) -> None:

@@ -12,6 +12,7 @@ from afterword.domain.article_note import Wanted, comparable, layout, only_ours,
 from afterword.domain.daily import Mark, find_markers, spans
 from afterword.domain.escape import plain, unescape
 from afterword.domain.ids import ArticleUid, SegmentKey
+from afterword.domain.note_names import NOTES
 from afterword.domain.sections import PARTS, forgotten_line
 from afterword.store import faults, files
 from afterword.store.ledger.article_files import ArticleFile, Stat
@@ -136,7 +137,7 @@ def relieve_notes(vault: Path, daily: str, keys: Collection[str], theirs: Theirs
     folder = files.inside(vault, daily)
     left = []
     # Notes may lie in folders by month, and copies of them beside them.
-    for path in sorted(folder.rglob("*.md")) if folder.is_dir() else []:
+    for path in sorted(folder.rglob(NOTES)) if folder.is_dir() else []:
         name = path.relative_to(folder).as_posix()
         if any(part.startswith(".") for part in name.split("/")):
             continue
@@ -205,8 +206,8 @@ def renamed(vault: Path, file: ArticleFile, old: str, new: str) -> tuple[str, St
         return None
     path.rename(target)
     files.sync_folder(path.parent)
-    at = target.stat()
-    return target.relative_to(vault.resolve()).as_posix(), (at.st_size, at.st_mtime_ns, at.st_ino)
+    # As it was last seen: a name is no other stamp, and what a person saved meanwhile has one.
+    return target.relative_to(vault.resolve()).as_posix(), file.at
 
 
 def _without_ours(note: bytes, values: Mapping[str, object], file: ArticleFile) -> bytes:

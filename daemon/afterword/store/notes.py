@@ -137,7 +137,7 @@ class DailyNotes:
         here: dict[str, tuple[tuple[int, int, int], Path]] = {}
         for name, path in day_notes(self._vault, self._days):
             with contextlib.suppress(OSError):
-                here[name] = (_stat(path), path)
+                here[name] = (files.stamp(path), path)
         changed = {name: entry for name, entry in here.items() if known.get(name, ())[:3] != entry[0]}
         # What a cloud keeps elsewhere for now is there.
         gone = {name for name in known.keys() - here.keys() if not files.placeholder(self._vault / name)}
@@ -156,7 +156,7 @@ class DailyNotes:
                 if once == note:
                     self._saw(name, at, keys_in(note))
                 elif not self._left_to(busy, name, path, _REST_S) and self._swap(name, path, note, once):
-                    self._saw(name, _stat(path), keys_in(once), ours=True)
+                    self._saw(name, files.stamp_of(path, once), keys_in(once), ours=True)
             told.sweep(self._ledger)
         where: dict[str, list[str]] = {}
         for name, keys in db.execute("SELECT path, keys FROM note ORDER BY path"):
@@ -200,7 +200,7 @@ class DailyNotes:
             "SELECT size, mtime_ns, inode FROM note WHERE path = ? AND ours = 1", (name,)
         ).fetchone()
         try:
-            left = ours != _stat(path) and busy(path, rest_s)
+            left = ours != files.stamp(path) and busy(path, rest_s)
         except FileNotFoundError:
             return False
         self.waiting |= left
@@ -274,7 +274,10 @@ class DailyNotes:
 
     def _appended(self, name: str, path: Path, planned: bytes) -> None:
         """Take a note as seen after an append, and as ours unless somebody else has been there meanwhile."""
-        at, note = _stat(path), _read(path) or b""
+        at, note = files.stamp(path), _read(path) or b""
+        if not merging(note) and without_doubles(note, self._untouched) != note:
+            # A merge came in between: as changed, so that the next look takes out what stands there twice.
+            at, self.waiting = files.SAVED_SINCE, True
         with self._ledger.transaction():
             self._saw(name, at, keys_in(note), ours=note.endswith(planned))
 
@@ -296,11 +299,6 @@ class DailyNotes:
 
 def _was_written(key: SegmentKey, present: set[str]) -> bool:
     return any(found == key or found.startswith(f"{key}-r") for found in present)
-
-
-def _stat(path: Path) -> tuple[int, int, int]:
-    at = path.stat()
-    return at.st_size, at.st_mtime_ns, at.st_ino
 
 
 def _read(path: Path) -> bytes | None:
