@@ -76,8 +76,8 @@ class LocalEmbedder:
     """A question that comes meanwhile waits for so many."""
     gathers = False
     floors = Floors((0.16, 0.26), (0.18, 0.22))
-    """Chosen on the development half of `bench.retrieval --own` and on `--multilingual`, for controls that are nine in
-    ten times answered with nothing."""
+    """Chosen on the development half of `bench.retrieval --own` and, the lower bound of the second pair, on
+    `--multilingual`, so that nine in ten questions without an answer get none."""
 
     def __init__(self, folder: Path, threads: int = 1) -> None:
         """`folder` takes a file without a name, of 65 MB, that the model's table lies in."""
