@@ -57,6 +57,7 @@ WITHOUT_TEXT = {
     "question-spend": "days and counts of tokens",
     "use-note": "ids and days",
     "merge-vectors": "hashes and vectors",
+    "model-rows": "numbers that came with the program",
     "database-copy": "a nameless copy of an agent's own file; none may be left when the process is dead",
     "lock": "a process number and a command's name",
     "door-card": "a port, a process number and a token",

@@ -147,7 +147,7 @@ def test_the_file_beside_the_ledger_holds_no_text(tmp_path: Path) -> None:
     home.run("forget", "--match", WORD, "--yes", **NOW)
     lines = [json.loads(line) for line in (home.state / "forgotten.jsonl").read_bytes().splitlines()]
     assert {line["kind"] for line in lines} >= {"item"}
-    assert all(len(line["key"]) == 32 and set(line["key"]) <= set("0123456789abcdef") for line in lines)
+    assert all(re.fullmatch(r"[0-9a-f]{32}|l-[0-9a-f]{12}", line["key"]) for line in lines)
     assert (home.state / "forgotten.jsonl").stat().st_mode & 0o777 == 0o600
 
 

@@ -25,6 +25,7 @@ from afterword.store.matter import read_matter
 Find = Callable[[str], list[tuple[int, int]]]
 _MAX_BYTES: Final = 8 << 20
 _CATALOGUE: Final = re.compile(rb"(?s)%% afterword index %%.*?%% /afterword index %%")
+_REVIEW: Final = re.compile(rb"(?s)%% afterword review %%.*?%% /afterword review %%")
 _ENTRY: Final = re.compile(rb"(?m)^- (?:created|updated|added to): .*$")
 STRUCK: Final = "[forgotten]"
 
@@ -109,6 +110,8 @@ def _ours(
         return forgotten_notes.ours_in(note, theirs)
     if name == f"{knowledge}/index.md":
         return [found.span() for found in _CATALOGUE.finditer(note)]
+    if name == f"{knowledge}/review.md":
+        return [found.span() for found in _REVIEW.finditer(note)]
     if name == f"{knowledge}/log.md":
         return [found.span() for found in _ENTRY.finditer(note)]
     if file is None:

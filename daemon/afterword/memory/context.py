@@ -81,6 +81,10 @@ def context(
     )
     room -= sum(len(line.text) + 1 for line in lines)
     written, articles_left = _fitted((_article(each, places[each.uid], project, today) for each in row), room)
+    if row and not written:
+        # Where not even one fits with what it says, its title tells an agent that there is something to look up.
+        written, _ = _fitted([_article(row[0], places[row[0].uid], project, today, brief=True)], room)
+        articles_left -= len(written)
     return Context((*lines, *written), facts_left, articles_left)
 
 
@@ -141,9 +145,9 @@ def _fact(each: CurrentFact, agent: str, project: str, topics: str) -> Line:
     return Line("lesson", each.id, text, "", path, fact.updated, stale=False, why=tuple(why))
 
 
-def _article(each: Current, path: str, project: str, today: str) -> Line:
+def _article(each: Current, path: str, project: str, today: str, *, brief: bool = False) -> Line:
     article = each.article
-    own = [text for text in key_points(each) if name_key(text) != name_key(article.title)]
+    own = [] if brief else [text for text in key_points(each) if name_key(text) != name_key(article.title)]
     stale = article.status == "stale"
     said = f"; may be out of date: {each.stale}" if each.stale else "; may be out of date" if stale else ""
     uses = each.use.opened + each.use.cited

@@ -78,6 +78,7 @@ EXITS: Final[tuple[Exit, ...]] = (
     Exit("vault-template", "shipped", ("afterword.app.setup",), "the files of a new vault"),
     Exit("vault-card", "numbers", ("afterword.app.setup",), "`.afterword/vault.json`: ids and zones"),
     Exit("config", "numbers", ("afterword.app.config",), "the vault's path, written into the settings at init"),
+    Exit("model-rows", "shipped", ("afterword.index.rows",), "the local model's table, in a file without a name"),
     Exit("demo-home", "shipped", ("afterword.app.demo",), "the made-up history in a throw-away home"),
     Exit(
         "vector-index",
