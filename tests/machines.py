@@ -207,7 +207,7 @@ class Machine:
     def after(self, news: int, peer: str = "") -> None:
         """What follows from an exchange here."""
         if peer:
-            compile_on.meet(self.ledger, self.program.redactor, peer)
+            compile_on.meet(self.ledger, self.program.redactor, [peer])
         if forgetting_app.due(self.program):
             forgetting_app.run(self.program, _silent)
         if news:

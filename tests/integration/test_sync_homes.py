@@ -118,8 +118,12 @@ def test_by_a_folder_and_forgetting_in_both(laptop: Home, mini: Home, tmp_path: 
     laptop.json("sync", "export", str(batches), **NOW)
     taken = mini.json("sync", "import", str(batches), **NOW)
     assert taken["peers"][0]["peer"] == "dir"
+    assert "nothing new from dir" in mini.run("sync", "import", str(batches), **NOW).stdout
+    # One of the two compiles from here on, and both know which.
+    on = mini.json("sync", "status", **NOW)["compiles_on"]
     mini.json("sync", "export", str(batches), **NOW)
     laptop.json("sync", "import", str(batches), **NOW)
+    assert laptop.json("sync", "status", **NOW)["compiles_on"] == on
     assert fingerprint(laptop) == fingerprint(mini)
     old = tmp_path / "old"
     shutil.copytree(batches, old)

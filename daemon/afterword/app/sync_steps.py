@@ -74,9 +74,9 @@ def do(program: "Program", step: Step, tell: "Tell") -> dict[str, Any]:
 
 def remember(program: "Program", step: Step) -> None:
     """Note how an exchange went."""
-    name = step.name or (sync_holds.name_of(program.ledger, program.config.settings.peers, step.peer))
-    if not name:
-        return
+    if not (step.name or step.peer):
+        return  # a folder: nobody was met
+    name = step.name or sync_holds.name_of(program.ledger, program.config.settings.peers, step.peer)
     before = sync_holds.met(program.ledger, name)
     now_us = program.clock()
     if step.do == "done":
@@ -95,8 +95,8 @@ def remember(program: "Program", step: Step) -> None:
 
 def follow(program: "Program", step: Step, tell: "Tell") -> None:
     """What follows from what came: one of the two compiles, what is forgotten elsewhere goes here, texts are found."""
-    if step.peer:
-        compile_on.meet(program.ledger, program.redactor, step.peer)
+    # A folder names no machine that was spoken with: those it brought something of were met.
+    compile_on.meet(program.ledger, program.redactor, [step.peer] if step.peer else list(step.vector))
     if forgetting.due(program):
         forgetting.run(program, tell)
     if step.news:

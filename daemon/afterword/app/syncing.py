@@ -234,7 +234,8 @@ def take(config: Config, env: Mapping[str, str], folder: Path, telling: Telling)
     with opened(config, env, "sync import", telling) as log:
         with telling() as tell:
             done: Imported = import_folder(folder, log, _progress(tell))
-        log.step(Step("done", news=bool(log.news or log.stones)))
+        met = {each.origin: each.last for each in done.origins if each.new}
+        log.step(Step("done", news=bool(log.news or log.stones), vector=met))
         return {"peers": [_peer(DIR, Way.IN, done.origins, done.pending)], "left": list(done.left)}
 
 

@@ -103,9 +103,16 @@ def _tell(peers: list[dict[str, Any]], *, dry_run: bool, withheld: int = 0) -> N
     for peer in peers:
         count = sum(moved["records"] for moved in peer["origins"])
         new = sum(moved["new"] for moved in peer["origins"])
-        would = "would go " if dry_run else ""
-        known = f", {new:,} of them new there" if peer["direction"] == "out" and new < count else ""
-        say(f"{amount(count, 'record')} {would}{words[peer['direction']]} {peer['peer']}{known}")
+        way = f"{words[peer['direction']]} {peer['peer']}"
+        if dry_run:
+            say(f"{amount(count, 'record')} would go {way}")
+        elif not new:
+            say(f"nothing new {way}" + (f"; {amount(count, 'record')} known already" if count else ""))
+        else:
+            say(
+                f"{amount(new, 'record')} {way}"
+                + (f" ({count - new:,} more were known already)" if new < count else "")
+            )
         for pending in peer["pending"]:
             note(f"  waits: {pending['file']}: {pending['reason']}")
     if withheld:

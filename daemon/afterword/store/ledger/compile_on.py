@@ -1,5 +1,6 @@
 """Which one machine compiles and distils, where several share what they know: a SETTING register, `compile.on`."""
 
+from collections.abc import Collection
 from typing import Final
 
 from afterword.domain.errors import UserError
@@ -46,10 +47,12 @@ def take_over(ledger: Ledger, redactor: Redactor) -> bool:
     return True
 
 
-def meet(ledger: Ledger, redactor: Redactor, peer: str) -> None:
-    """After the first exchange with another machine: exactly one of the two compiles from then on. Both come to the
-    same, without asking: the one that has compiled more so far."""
-    if runs_on(ledger) or peer not in dict(ledger.origins().values()):
+def meet(ledger: Ledger, redactor: Redactor, peers: Collection[str]) -> None:
+    """After the first exchange with other machines: exactly one compiles from then on. All come to the same, without
+    asking: the one that has compiled more so far."""
+    known = dict(ledger.origins().values())
+    met = [its_id for its_id in peers if its_id in known]
+    if runs_on(ledger) or not met:
         return
     built = {
         its_id: ledger.db.execute(
@@ -57,6 +60,6 @@ def meet(ledger: Ledger, redactor: Redactor, peer: str) -> None:
         ).fetchone()[0]
         for row, (its_id, _) in ledger.origins().items()
     }
-    chosen = min((ledger.origin[0], peer), key=lambda its_id: (-built[its_id], its_id))
+    chosen = min((ledger.origin[0], *met), key=lambda its_id: (-built[its_id], its_id))
     with ledger.transaction():
         registers.put(ledger, RecordKind.SETTING, KEY, redactor.document(chosen, plain=("",)), rev=0)
