@@ -10,7 +10,7 @@ from homes import Home
 
 import afterword
 
-KILLS = int(os.environ.get("AFTERWORD_TEST_COMPILE_KILLS", "10"))
+KILLS = int(os.environ.get("AFTERWORD_TEST_COMPILE_KILLS", "6"))
 SEED = int(os.environ.get("AFTERWORD_TEST_SEED", "20260611"))
 HISTORY = Path(afterword.__file__).parent / "demo" / "history"
 NOW = {"AFTERWORD_NOW": "2026-06-11T12:00:00Z"}

@@ -14,7 +14,7 @@ from homes import Home
 import afterword
 from afterword.store import faults
 
-KILLS = int(os.environ.get("AFTERWORD_TEST_FORGET_KILLS", "14"))
+KILLS = int(os.environ.get("AFTERWORD_TEST_FORGET_KILLS", "9"))
 SEED = int(os.environ.get("AFTERWORD_TEST_SEED", "20260613"))
 HISTORY = Path(afterword.__file__).parent / "demo" / "history"
 NOW = {"AFTERWORD_NOW": "2026-06-11T12:00:00Z"}

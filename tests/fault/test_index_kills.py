@@ -15,7 +15,7 @@ from afterword.index.keeper import FOLDER
 from afterword.index.keeping import open_client
 from afterword.index.standing import SIGNATURES, collection_name
 
-KILLS = int(os.environ.get("AFTERWORD_TEST_INDEX_KILLS", "10"))
+KILLS = int(os.environ.get("AFTERWORD_TEST_INDEX_KILLS", "5"))
 SEED = int(os.environ.get("AFTERWORD_TEST_SEED", "20260302"))
 POINTS = ("index.upsert", "index.half", "index.upserted", "index.manifest")
 

@@ -30,7 +30,7 @@ from afterword.redact.redactor import Redactor
 from afterword.store.ledger import articles
 from afterword.store.ledger.ledger import Ledger, open_reader
 
-KILLS = int(os.environ.get("AFTERWORD_TEST_KNOWLEDGE_KILLS", "12"))
+KILLS = int(os.environ.get("AFTERWORD_TEST_KNOWLEDGE_KILLS", "6"))
 SEED = int(os.environ.get("AFTERWORD_TEST_SEED", "20260614"))
 DAYS = 5
 FIRST = datetime(2026, 6, 8, tzinfo=UTC)

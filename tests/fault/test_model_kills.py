@@ -16,7 +16,7 @@ from transcripts import telling_session
 from afterword.store.ledger.ledger import open_reader
 
 DAYS = int(os.environ.get("AFTERWORD_TEST_BACKFILL_DAYS", "6"))
-KILLS = int(os.environ.get("AFTERWORD_TEST_BACKFILL_KILLS", "10"))
+KILLS = int(os.environ.get("AFTERWORD_TEST_BACKFILL_KILLS", "6"))
 SEED = int(os.environ.get("AFTERWORD_TEST_SEED", "12"))
 # Not between an answer's arrival and its commit: what is lost there was paid for, whatever a client does.
 POINTS = (

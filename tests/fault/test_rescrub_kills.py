@@ -12,7 +12,7 @@ from homes import Home
 
 import afterword
 
-KILLS = int(os.environ.get("AFTERWORD_TEST_RESCRUB_KILLS", "12"))
+KILLS = int(os.environ.get("AFTERWORD_TEST_RESCRUB_KILLS", "8"))
 SEED = int(os.environ.get("AFTERWORD_TEST_SEED", "20260612"))
 HISTORY = Path(afterword.__file__).parent / "demo" / "history"
 NOW = {"AFTERWORD_NOW": "2026-06-11T12:00:00Z"}

@@ -16,7 +16,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(steps=STEPS, seed=st.integers(0, 10_000))
 def test_bit_by_bit_equals_at_once(steps: list[str], seed: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
