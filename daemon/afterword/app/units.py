@@ -21,7 +21,7 @@ _PATH: Final = "/usr/local/bin:/usr/bin:/bin"
 
 def command(config: Config, *, named: bool) -> list[str]:
     """The daemon's command line: this interpreter by its absolute path, and the settings file if it was named."""
-    words = [str(Path(sys.executable).absolute()), "-m", "afterword", "run"]
+    words = [str(Path(sys.executable).absolute()), "-P", "-m", "afterword", "run"]
     return [*words, "--config", str(config.places.config_file.absolute())] if named else words
 
 

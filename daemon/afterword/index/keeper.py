@@ -105,7 +105,7 @@ class Keeper:
         self, folder: Path, lock_fd: int | None, place: Place | None = None, wait_s: float = _SERVER_WAIT_S
     ) -> None:
         self._wait_s = wait_s if place else None
-        command = [sys.executable, "-m", "afterword.index.keeping", str(folder / FOLDER)]
+        command = [sys.executable, "-P", "-m", "afterword.index.keeping", str(folder / FOLDER)]
         if place is None:
             private_folder(folder / FOLDER)
         # A session of its own: Ctrl-C is for us, the child ends when we close its input.

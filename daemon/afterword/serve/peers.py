@@ -60,7 +60,7 @@ class Peers:
         return found
 
     def _begin(self, name: str) -> None:
-        words = [sys.executable, "-m", "afterword", "sync", name, "--config"]
+        words = [sys.executable, "-P", "-m", "afterword", "sync", name, "--config"]
         file = self._program.config.places.config_file
         try:
             self._process = subprocess.Popen(

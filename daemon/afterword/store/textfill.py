@@ -35,7 +35,7 @@ def filling(state: Path, ranges: Sequence[Range], stop: Callable[[], bool], on_p
                 words = map(str, (state, rows.start, rows.end, rows.shards, rows.shard))
                 processes.append(
                     subprocess.Popen(
-                        [sys.executable, "-m", "afterword.store.textfill", *words],
+                        [sys.executable, "-P", "-m", "afterword.store.textfill", *words],
                         stdin=subprocess.DEVNULL,
                         stdout=subprocess.DEVNULL,
                         stderr=subprocess.DEVNULL,

@@ -112,7 +112,7 @@ class Feed:
             pairs = [_pipe(given) for _ in range(max(1, min(workers, WORKERS_MAX)))]
             theirs = [orders_fd, tasks_fd, hello_fd, *(out for _, out in pairs)]
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "afterword.capture.cold.worker", *map(str, theirs)],
+                [sys.executable, "-P", "-m", "afterword.capture.cold.worker", *map(str, theirs)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
