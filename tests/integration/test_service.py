@@ -93,7 +93,7 @@ class TestSystemd:
         done = home.run("service", "install")
         assert "enable-linger" in done.stderr
         unit = home.path / ".config/systemd/user/afterword.service"
-        assert f"ExecStart={sys.executable} -m afterword run" in unit.read_text()
+        assert f"ExecStart={sys.executable} -P -m afterword run" in unit.read_text()
         end = time.monotonic() + 60
         while not home.json("status")["daemon"]["running"]:
             assert time.monotonic() < end

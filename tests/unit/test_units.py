@@ -19,7 +19,7 @@ ODD = {"HOME": "/home/some one", "XDG_STATE_HOME": '/tmp/a b/50%$x"y\\<&', "CODE
 
 def test_the_unit_names_this_interpreter_and_its_places() -> None:
     text = units.systemd(units.command(load(env={}), named=False), {"XDG_STATE_HOME": "/var/x"})
-    assert f"ExecStart={sys.executable} -m afterword run\n" in text
+    assert f"ExecStart={sys.executable} -P -m afterword run\n" in text
     assert "Environment=XDG_STATE_HOME=/var/x\n" in text or 'Environment="XDG_STATE_HOME=/var/x"\n' in text
     assert not re.search(r"@[A-Z]+@", text)
     for line in ("Type=notify", "Restart=on-failure", "RestartPreventExitStatus=2 4", "NoNewPrivileges=yes",
@@ -46,7 +46,7 @@ def test_systemd_takes_the_unit(tmp_path: Path, env: dict[str, str]) -> None:
 def test_the_agent_of_launchd_is_a_property_list() -> None:
     config = load(env={"HOME": "/Users/some & one"})
     found = plistlib.loads(units.launchd(units.command(config, named=False), ODD, config).encode())
-    assert found["ProgramArguments"] == [sys.executable, "-m", "afterword", "run"]
+    assert found["ProgramArguments"] == [sys.executable, "-P", "-m", "afterword", "run"]
     assert found["EnvironmentVariables"]["XDG_STATE_HOME"] == ODD["XDG_STATE_HOME"]
     assert found["EnvironmentVariables"]["HOME"] == "/Users/some & one"
     assert found["KeepAlive"] == {"SuccessfulExit": False}
