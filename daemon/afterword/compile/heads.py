@@ -23,19 +23,25 @@ _AFFIRMING = re.compile(
 )
 
 
-def _by_language(rows: dict[str, str], *, word_end: str = r"\b") -> dict[str, re.Pattern[str]]:
-    """Language → what a sentence may start with; English counts in every one."""
-    return {
-        code: re.compile(rf"(?:{row if code == 'en' else row + '|' + rows['en']}){word_end}", re.IGNORECASE)
-        for code, row in rows.items()
-    }
+class _ByLanguage:
+    """What a sentence may start with, by language; English counts in every one. Each is compiled when it is first
+    asked: all of them together take longer than most commands."""
+
+    def __init__(self, rows: dict[str, str], *, word_end: str = r"\b") -> None:
+        self._rows = rows
+        self._word_end = word_end
+        self._compiled: dict[str, re.Pattern[str]] = {}
+
+    def match(self, text: str, language: str) -> re.Match[str] | None:
+        code = language if language in self._rows else "en"
+        pattern = self._compiled.get(code)
+        if pattern is None:
+            row = self._rows[code] if code == "en" else f"{self._rows[code]}|{self._rows['en']}"
+            pattern = self._compiled[code] = re.compile(rf"(?:{row}){self._word_end}", re.IGNORECASE)
+        return pattern.match(text)
 
 
-def _match(patterns: dict[str, re.Pattern[str]], text: str, language: str) -> re.Match[str] | None:
-    return (patterns.get(language) or patterns["en"]).match(text)
-
-
-_JOINING = _by_language(
+_JOINING = _ByLanguage(
     {
         "en": "and also|and|also|oh",
         "pl": "i|a także|oraz|też",
@@ -49,7 +55,7 @@ _JOINING = _by_language(
     },
     word_end=r"\s+(?=\w)",
 )
-_SO = _by_language(
+_SO = _ByLanguage(
     {
         "en": "then|so",
         "pl": "wtedy|więc|to(?= [^\\W\\d]+my\\b)",
@@ -66,7 +72,7 @@ _SO = _by_language(
     },
     word_end=r"(?:\b|(?<=[\u3000-\ud7af]))\s*(?=[\w`])",
 )
-_BUT = _by_language(
+_BUT = _ByLanguage(
     {
         "en": "but|however|though|yet|only for|except",
         "pl": "ale|jednak|lecz",
@@ -83,7 +89,7 @@ _BUT = _by_language(
     },
     word_end="",
 )
-_FOLLOWS = _by_language(
+_FOLLOWS = _ByLanguage(
     {
         "en": "then|so|therefore|thus|hence|otherwise|that's why|which is why|because of (?:that|this)",
         "pl": "wtedy|więc|dlatego|stąd|przez to|zatem|inaczej|wówczas",
@@ -105,7 +111,7 @@ _VERB = (
     "|happens?"
     "|happened|explains?|only|also|works?|gives?|lets|keeps|needs?|should|must|breaks?|does|doesn't|did|didn't|fails?"
 )
-_POINTS = _by_language(
+_POINTS = _ByLanguage(
     {
         "en": (
             r"(?:it|they|he|she)\b(?! turn(?:s|ed) out| (?:is|was) (?:important|better|worth|not enough)| takes\b"
@@ -144,7 +150,7 @@ _TRAILING = re.compile(r",? (?:though|jednak|allerdings)[.!]?$", re.IGNORECASE)
 def headed(text: str, language: str) -> str:
     """A person's sentence without a leading "hey," or "sounds good, and"; the whole where too little would be left."""
     rest = _APPROVAL.sub("", text, count=1) if _APPROVAL.match(text) else text
-    joined = _match(_JOINING, rest, language)
+    joined = _JOINING.match(rest, language)
     rest = rest[joined.end() :] if joined else rest
     return _like(text, rest) if len(rest.split()) >= 3 else text
 
@@ -178,7 +184,7 @@ def unanswered(text: str, language: str) -> str:
 def unjoined(text: str, language: str, *, so: bool = True) -> str:
     """The sentence without a leading "and"; with `so`, also without "so" and "then"."""
     for patterns in (_JOINING, _SO) if so else (_JOINING,):
-        found = _match(patterns, text, language)
+        found = patterns.match(text, language)
         if found:
             return _like(text, text[found.end() :])
     return text
@@ -191,9 +197,9 @@ def affirms(text: str) -> bool:
 
 def leans(text: str, language: str) -> bool:
     """Whether a sentence is understood only together with the one before it ("Then …", "But …", "It …")."""
-    rest = unjoined(text, language) if _match(_JOINING, text, language) else text
+    rest = unjoined(text, language) if _JOINING.match(text, language) else text
     for patterns in (_BUT, _FOLLOWS, _POINTS):
-        found = _match(patterns, rest, language)
+        found = patterns.match(rest, language)
         if found and not _goes_on(rest, found.end()):
             return True
     return _TRAILING.search(text) is not None
@@ -201,7 +207,7 @@ def leans(text: str, language: str) -> bool:
 
 def contrasts(text: str, language: str) -> bool:
     """Whether a sentence starts with "but"."""
-    found = _match(_BUT, text, language)
+    found = _BUT.match(text, language)
     return (found is not None and not _goes_on(text, found.end())) or _TRAILING.search(text) is not None
 
 
