@@ -18,7 +18,7 @@ def main() -> None:
         sys.exit(Exit.FAILED)
     if sys.argv[1:2] != ["open"]:  # that one starts a program of the person's, which makes files of theirs
         os.umask(0o077)
-    # Loading modules makes hundreds of thousands of objects and no garbage: looked for so often, it is a tenth of a command.
+    # Modules make hundreds of thousands of objects and no garbage: looking for it so often is a tenth of a command.
     gc.set_threshold(30_000, 20, 20)
     as_json = "--json" in sys.argv
     try:
