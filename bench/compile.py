@@ -272,7 +272,9 @@ def main() -> int:
     parser.add_argument("--words", action="store_true", help="compare by words alone")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        nearness = None if options.words else Nearness(Path(folder), SIGNATURES["local"], LocalEmbedder)
+        nearness = (
+            None if options.words else Nearness(Path(folder), SIGNATURES["local"], lambda: LocalEmbedder(Path(folder)))
+        )
         try:
             return _measured(options, nearness)
         finally:

@@ -169,7 +169,8 @@ def pairs() -> list[tuple[bool, str, Profile, Profile]]:
 
 @pytest.fixture(scope="module")
 def meaning(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nearness]:
-    found = Nearness(tmp_path_factory.mktemp("vectors"), SIGNATURES["local"], LocalEmbedder)
+    folder = tmp_path_factory.mktemp("vectors")
+    found = Nearness(folder, SIGNATURES["local"], lambda: LocalEmbedder(folder))
     yield found
     found.close()
 
@@ -210,7 +211,7 @@ def test_by_meaning_doubles_are_found_across_languages(meaning: Nearness) -> Non
 def test_meaning_gives_the_same_numbers_however_it_is_asked(meaning: Nearness, tmp_path: Path) -> None:
     texts = ["The certificate is renewed.", "Das Zertifikat wird erneuert.", "Rows are locked.", "הדוח נוצר ברקע"]
     at_once = meaning.alike(texts, texts)
-    other = Nearness(tmp_path, SIGNATURES["local"], LocalEmbedder)
+    other = Nearness(tmp_path, SIGNATURES["local"], lambda: LocalEmbedder(tmp_path))
     singly = [[other.alike([a], [b])[0][0] for b in reversed(texts)][::-1] for a in reversed(texts)][::-1]
     assert singly == at_once
     other.close()
@@ -227,7 +228,7 @@ def test_meaning_gives_the_same_numbers_however_it_is_asked(meaning: Nearness, t
 
 def test_broken_vectors_are_made_again(tmp_path: Path) -> None:
     (tmp_path / "vectors.db").write_bytes(b"no database, but long enough to be looked at as one" * 40)
-    found = Nearness(tmp_path, SIGNATURES["local"], LocalEmbedder)
+    found = Nearness(tmp_path, SIGNATURES["local"], lambda: LocalEmbedder(tmp_path))
     assert found.alike(["one text"], ["one text"])[0][0] > 0.99
     found.close()
 

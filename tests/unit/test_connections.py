@@ -24,7 +24,8 @@ LABELLED = Path(__file__).parent.parent / "fixtures" / "compile" / "connections.
 
 @pytest.fixture(scope="module")
 def meaning(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nearness]:
-    made = Nearness(tmp_path_factory.mktemp("vectors"), SIGNATURES["local"], LocalEmbedder)
+    folder = tmp_path_factory.mktemp("vectors")
+    made = Nearness(folder, SIGNATURES["local"], lambda: LocalEmbedder(folder))
     yield made
     made.close()
 

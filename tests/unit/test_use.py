@@ -65,7 +65,7 @@ def test_a_broken_line_and_a_full_or_foreign_file_harm_nothing(tmp_path: Path, l
 def test_machines_add_up_and_what_follows_from_builds_counts_once(ledger: Ledger) -> None:
     add(ledger, "", Counter({(ONE, "opened", "2026-06-10"): 3}))
     with ledger.transaction():
-        ledger.db.execute("INSERT INTO origin VALUES (2, ?, 'other')", ("f" * 32,))
+        ledger.db.execute("INSERT INTO origin (row, id, name) VALUES (2, ?, 'other')", ("f" * 32,))
         value = REDACTOR.document(msgspec.to_builtins(Use(4, 2, 0, "2026-06-11")), plain=("",))
         registers.put(ledger, RecordKind.SETTING, f"use/{'f' * 32}/{ONE}", value)
         uses.cited(ledger, REDACTOR, {ONE: Use(cited=2, last="2026-06-09")})
