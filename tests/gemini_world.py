@@ -38,7 +38,9 @@ class World:
 
     def files(self) -> dict[str, bytes]:
         vault = self.home / "Afterword"
-        return {str(path.relative_to(vault)): path.read_bytes() for path in vault.rglob("*") if path.is_file()}
+        # What waits for a word is looked for by commands and at night, not at every compile.
+        every = (path for path in vault.rglob("*") if path.is_file() and path.name != "review.md")
+        return {str(path.relative_to(vault)): path.read_bytes() for path in every}
 
     def state(self) -> tuple[dict[str, bytes], str, list[str]]:
         """All that a failure must leave as it was."""

@@ -278,8 +278,9 @@ def test_a_vault_behind_a_link_stays_behind_it(tmp_path: Path) -> None:
     home.run("up", "--once", "--settle", "0")
     assert (vault / "Memory/daily/2026-03-04.md").exists()
     (vault / "Memory/daily/2026-03-04.md").unlink()
-    for path in (vault / "Memory/knowledge").rglob("*.md"):
-        path.unlink()
+    for folder in ("knowledge", "lessons"):
+        for path in (vault / "Memory" / folder).rglob("*.md"):
+            path.unlink()
     home.run("uninstall", "--vault", "--yes")
     assert tree(vault) == before
 

@@ -24,6 +24,8 @@ TYPES = {
     "type": str, "uid": str, "title": str, "slug": str, "aliases": list, "tags": list, "projects": list,
     "sources": list, "connects": list, "status": str, "use_count": int, "edited": bool, "engine": str,
     "cssclasses": list, "date": object, "created": object, "updated": object, "retracted_on": object,
+    "agents": list, "kind": str, "source": str, "by": str, "at": object, "topic": str, "machine": str, "evidence": str,
+    "supersedes": list, "pinned": bool,
 }  # fmt: skip
 
 

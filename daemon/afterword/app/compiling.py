@@ -310,7 +310,8 @@ class Compiling:
         if not (news or self.owed()):
             return 0
         retract_spread.spread(self._ledger, self._redactor)
-        return self.render(patient=True)
+        # What the page of what waits leads to may have been renamed or taken away.
+        return self.render(patient=True) + (self.review_page() if news else 0)
 
     def _remember(self, what: str) -> None:
         with self._ledger.transaction():

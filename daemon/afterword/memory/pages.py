@@ -227,7 +227,7 @@ class Pages:
                     continue
                 old = path.read_bytes() if path.is_file() else None
                 file = known.get(key)
-                if old == new and file and file.made:
+                if (old == new and file and file.made) or (old is None and not facts):
                     continue
                 if old is not None and (file is None or (self._wrote.get(key) != stat_of(path) and quiet(path))):
                     continue  # nobody looked at it yet, or somebody is at work on it

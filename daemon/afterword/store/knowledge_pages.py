@@ -9,6 +9,7 @@ from afterword.domain.articles import Current, key_points
 from afterword.domain.escape import label, prose
 from afterword.domain.frontmatter import Word, emit
 from afterword.domain.ids import ArticleUid
+from afterword.domain.note_names import linked
 from afterword.redact.exits import leave
 from afterword.redact.redactor import Redactor
 from afterword.store import faults, files
@@ -79,7 +80,13 @@ class KnowledgePages:
         ]
         for its_id, what, evidence, row in found:
             lines.append(f"- {prose(self._out(what))} (`{its_id}`)")
-            links = [f"[[{path.removesuffix('.md')}|{label(self._out(title))}]]" for title, path in row if path]
+            # A title alone where the note is not there (any more).
+            links = [
+                f"[[{linked(path)}|{label(self._out(title))}]]"
+                if path and (self._vault / path).is_file()
+                else str(prose(self._out(title)))
+                for title, path in row
+            ]
             lines += [f"    - {' · '.join(links)}"] if links else []
             lines += [f"    - {prose(self._out(line))}" for line in evidence]
         path = files.inside(self._vault, f"{self._knowledge}/review.md")

@@ -65,14 +65,17 @@ _PROSE: Final = ",".join(str(int(kind)) for kind in sorted(PROSE_KINDS))
 _LIVE: Final = (
     f"s.kind = {int(RecordKind.SECTION)} AND s.forgotten = 0 AND json_extract(s.value, '$.withdrawn_by') IS NULL"
 )
-# A digest of another machine is that machine's to write again: it has the session and pays for it.
+# A digest of another machine is that machine's to write again: it has the session and pays for it. One of this machine
+# under an earlier name (its home was copied, a backup put back) is its own: it reads the session.
 _SEGMENTS: Final = f"""
 SELECT s.key, json_extract(s.value, '$.day'),
   coalesce((SELECT sum(min(i.chars, CASE WHEN i.kind IN ({_PROSE}) THEN {_SAID_CHARS} ELSE {_OTHER_CHARS} END))
     FROM derivation f JOIN item i ON i.row = f.src
     WHERE f.dst_kind = {int(RecordKind.DIGEST)} AND f.dst = d.row AND f.src_kind = {int(RecordKind.ITEM)}), 0)
 FROM register s JOIN register d ON d.kind = {int(RecordKind.DIGEST)} AND d.key = s.key
-  AND d.forgotten = 0 AND d.origin = 1
+  AND d.forgotten = 0 AND (d.origin = 1 OR EXISTS (
+    SELECT 1 FROM session x JOIN membership m ON m.session = x.row JOIN shown h ON h.membership = m.row
+    WHERE x.id = json_extract(s.value, '$.session')))
 WHERE {_LIVE} AND json_extract(d.value, '$.engine') <> ?
 ORDER BY json_extract(s.value, '$.day'), json_extract(s.value, '$.start_us'), s.key
 """
