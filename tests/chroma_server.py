@@ -60,7 +60,9 @@ class ChromaServer:
         try:
             yield made
         finally:
-            made._server._session.close()  # type: ignore[attr-defined]
+            # It has two, and its own `close` leaves their connections open.
+            for api in (made._server, made._admin_client._server):  # type: ignore[attr-defined]
+                api._session.close()
             made.close()
 
     def stop(self) -> None:

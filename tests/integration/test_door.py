@@ -20,6 +20,7 @@ from afterword.app.config import load
 from afterword.app.searching import Searcher
 from afterword.serve import door as door_module
 from afterword.serve.door import BODY_MAX_BYTES, CONNECTIONS_MAX, Door
+from afterword.serve.hand import Hand
 from afterword.serve.jobs import JOBS, Lines
 from afterword.serve.routes import ROUTES, Room
 from afterword.store import doorfile
@@ -41,7 +42,8 @@ class House:
         self.lines = Lines()
         self.woken = 0
         env = {"HOME": str(tmp_path)}
-        room = Room(self.config, env, lambda: 1, REDACTOR, self.lines, Searcher(self.config, env), self._wake)
+        searcher = Searcher(self.config, env)
+        room = Room(self.config, env, lambda: 1, REDACTOR, self.lines, searcher, self._wake, Hand(self._wake))
         self.door = Door(room)
         card = doorfile.read(self.state)
         assert card is not None
@@ -85,7 +87,8 @@ def house(tmp_path: Path) -> Iterator[House]:
 def test_the_routes_are_those_that_are_promised() -> None:
     assert [(route.method, route.path) for route in ROUTES] == [
         ("GET", "/v1/ping"), ("GET", "/v1/status"), ("POST", "/v1/search"), ("GET", "/v1/show/{id}"),
-        ("POST", "/v1/jobs"), ("POST", "/v1/forget"), ("GET", "/v1/jobs/{id}/events"),
+        ("POST", "/v1/jobs"), ("POST", "/v1/forget"), ("POST", "/v1/retract"), ("POST", "/v1/useful"),
+        ("GET", "/v1/jobs/{id}/events"), ("POST", "/v1/sync"),
     ]  # fmt: skip
     assert {"ingest", "write-up"} <= set(JOBS)
 
