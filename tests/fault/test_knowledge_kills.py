@@ -108,7 +108,9 @@ def test_kills_while_days_are_compiled_and_indexed_leave_no_difference(
     home.run("up", "--once", "--settle", "0")
     assert home.vault_bytes() == first
     check_index(home)
-    assert home.json("search", "temporary folder")["results"]
+    title = re.search(r"\[\[knowledge/concepts/[^|\]]+\|([^\]]+)\]\]", (home.vault / "knowledge/index.md").read_text())
+    assert title is not None
+    assert home.json("search", title[1])["results"], title[1]
 
 
 def check_equal(home: Home, calm: Home) -> None:
