@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from afterword.redact import finding
 from afterword.redact.engines import Engine, Match, Search
-from afterword.redact.judge import Value
+from afterword.redact.looks import Value
 from afterword.redact.redactor import Redactor
 from afterword.redact.rule import Rule
 

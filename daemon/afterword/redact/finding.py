@@ -7,7 +7,8 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, TypeAlias
 
 from afterword.redact import extent
-from afterword.redact.judge import CHECKS, LOOK, MARKER, Value
+from afterword.redact.judge import CHECKS
+from afterword.redact.looks import LOOK, MARKER, Value
 from afterword.redact.rules import RULES
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from afterword.domain.errors import UserError
 from afterword.redact.engines import AutoEngine, Search, pick
 from afterword.redact.exits import Tally
 from afterword.redact.finding import Span, byte_spans, merged, rule_spans, widened
-from afterword.redact.judge import MARKER
+from afterword.redact.looks import MARKER
 from afterword.redact.marking import _TOKEN, mark
 from afterword.redact.rules import RULES, RULES_VERSION
 
