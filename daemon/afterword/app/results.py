@@ -17,7 +17,7 @@ from afterword.store.ledger import retractions
 from afterword.store.ledger.ledger import Ledger
 
 LIMIT_MAX = 100_000
-KINDS = ("article", "diary", "message", *KIND_BY_WORD)
+KINDS = ("article", "lesson", "diary", "message", *KIND_BY_WORD)
 _UNITS = {"h": DAY_US // 24, "d": DAY_US, "w": 7 * DAY_US}
 _DAY = len("2026-06-10")
 
@@ -141,7 +141,7 @@ def _marked(ledger: Ledger, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
             said = gone.of_item(row["id"])
         elif row["kind"] == "diary":
             said = next(iter(gone.of_section(row["id"])), None)
-        said = said or (gone.of_text(row["snippet"]) if row["kind"] != "article" else None)
+        said = said or (gone.of_text(row["snippet"]) if row["kind"] not in ("article", "lesson") else None)
         done.append({**row, "retracted": said and {"says": said.text, "why": said.words}})
     return done
 

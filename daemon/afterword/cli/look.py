@@ -158,7 +158,9 @@ class _Search(click.Command):
 @click.option("--agent", help="Only sub-agents of this name.")
 @click.option("--since", help="Only from this day or time on (2026-06-10, RFC 3339, yesterday, 7d).")
 @click.option("--until", help="Only before this day or time.")
-@click.option("--kind", type=click.Choice(["article", "diary", "message", *KIND_BY_WORD]), help="Only this kind.")
+@click.option(
+    "--kind", type=click.Choice(["article", "lesson", "diary", "message", *KIND_BY_WORD]), help="Only this kind."
+)
 @click.option("--role", type=click.Choice(["user", "assistant", "tool", "system"]), help="Only items of this role.")
 @click.option("--machine", help="Only from this machine.")
 @click.option("--session", help="Only in this session (a prefix of its id).")

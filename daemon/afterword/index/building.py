@@ -27,7 +27,9 @@ from afterword.index.documents import (
     changed_sessions,
     diary_prints,
     heads,
+    lesson_prints,
     load_diary,
+    load_lesson,
     load_session,
     sessions_by_age,
 )
@@ -275,6 +277,7 @@ class Index:
         self._ready = _Ready([], [], self._ready.strays, 0)
         tasks = self._changed_documents(build, "article", self._articles.prints())
         if self._heads != build.heads:
+            tasks += self._changed_documents(build, "lesson", lesson_prints(self._ledger))
             tasks += self._changed_documents(build, "diary", diary_prints(self._ledger))
             tasks += self._changed_sessions(build)
         self._tasks = deque(tasks)
@@ -322,6 +325,8 @@ class Index:
         match task.kind:
             case "article":
                 return self._articles.load(task.ref)
+            case "lesson":
+                return load_lesson(self._ledger, task.ref)
             case "diary":
                 return load_diary(self._ledger, task.ref)
             case "message":

@@ -1,4 +1,4 @@
-"""What the index holds, read from the ledger: articles, the sections of the diary, and what was said."""
+"""What the index holds, read from the ledger: articles, lessons, the sections of the diary, and what was said."""
 
 import hashlib
 import json
@@ -7,12 +7,12 @@ from typing import Protocol
 
 import msgspec
 
-from afterword.domain.ids import SegmentKey
+from afterword.domain.ids import FactId, SegmentKey
 from afterword.domain.items import PROSE_KINDS
 from afterword.domain.section_edits import laid_over
 from afterword.domain.sections import PARTS
 from afterword.index.standing import DocumentKind
-from afterword.store.ledger import section_edits, segments, sessions
+from afterword.store.ledger import lessons, section_edits, segments, sessions
 from afterword.store.ledger.ledger import Ledger, RecordKind
 
 
@@ -25,9 +25,10 @@ class Part(msgspec.Struct, frozen=True):
 
 
 class Document(msgspec.Struct, frozen=True):
-    """One thing that can be found. `ref` names it in its kind: a path in the vault, a section's key, a session's id.
+    """One thing that can be found. `ref` names it in its kind: a path in the vault, a fact's id, a section's key, a
+    session's id.
 
-    `session` is a session's id, empty for an article; `print` changes when the document does.
+    `session` is a session's id, empty for an article or a fact; `print` changes when the document does.
     """
 
     kind: DocumentKind
@@ -102,6 +103,35 @@ def load_diary(ledger: Ledger, key: str) -> Document | None:
         harness=record.harness,
         session=record.session,
         parts=tuple(part for part in parts if part.text),
+    )
+
+
+LEARNED = next(label for field, label in PARTS if field == "lessons")
+
+
+def lesson_prints(ledger: Ledger) -> dict[str, str]:
+    """Of every fact that holds: its id → its revision, and that of what a person said of it."""
+    revs = lessons.fact_revs(ledger)
+    return {each.id: revs[each.id] for each in lessons.facts(ledger) if each.live} if revs else {}
+
+
+def load_lesson(ledger: Ledger, its_id: str) -> Document | None:
+    """A fact as it stands; None when it does not hold any more."""
+    each = lessons.fact(ledger, FactId(its_id))
+    if each is None or not each.live:
+        return None
+    fact = each.fact
+    return Document(
+        kind="lesson",
+        ref=its_id,
+        print=lessons.fact_revs(ledger)[each.id],
+        title=fact.topic.replace("-", " "),
+        day=fact.updated,
+        time_us=fact.at_us,
+        project=fact.projects[0] if fact.projects else "",
+        harness="",
+        session="",
+        parts=(Part(fact.text, LEARNED),),
     )
 
 

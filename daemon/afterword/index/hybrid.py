@@ -72,9 +72,10 @@ class Asked(Protocol):
 
 
 class Result(msgspec.Struct, frozen=True):
-    """One thing found. `path` and `block` are its place in the vault, `session` is None for an article.
+    """One thing found. `path` and `block` are its place in the vault, `session` is None for an article or a
+    lesson.
 
-    `item_kind` is None for a diary section or an article.
+    `item_kind` is that of a message.
     """
 
     id: str
@@ -96,6 +97,8 @@ class Result(msgspec.Struct, frozen=True):
     """The article's."""
     use: float = 0.0
     """How much it was opened and cited, from 0 to 1."""
+    said_in: str = ""
+    """The session's id whose write-up a lesson repeats, where it comes from nowhere else."""
 
 
 class Results(msgspec.Struct, frozen=True):
@@ -128,13 +131,17 @@ def search(
 ) -> Results:
     """What holds the words of `query`, and what means the same; `limit` results a page."""
     semantic: Semantic = meaning.state() if meaning and mode != "exact" else "off"
-    if mode == "semantic" or filters.kind in ("article", "diary"):
+    if mode == "semantic" or filters.kind in ("article", "lesson", "diary"):
         answer = exact.Answer([], 0, cut=False, complete=True)
     else:
         # Everything the exact search knows is a message or belongs to one.
         items = msgspec.structs.replace(filters, kind=None) if filters.kind == "message" else filters
         answer = _exactly(ledger, state, query, items, limit=limit * page, now_us=now_us, most=semantic != "ready")
-    hits = [_of_hit(hit) for hit in answer.hits]
+    learned = _learned(ledger, query, filters, limit * page) if mode != "semantic" and views.some_facts(ledger) else []
+    if learned and answer.how != "all":
+        # What holds the words as they were typed goes before what holds others.
+        answer = exact.Answer([], 0, cut=answer.cut, complete=answer.complete)
+    hits = [*learned, *(_of_hit(hit) for hit in answer.hits)]
     kinds = _kinds(filters)
     found: list[Result] = []
     problem = ""
@@ -148,10 +155,10 @@ def search(
             passages, semantic, problem = [], "off", ". ".join(filter(None, (err.message, err.hint)))
         found = [r for p in passages if (r := _of_passage(ledger, p, terms, filters))]
         found.sort(key=lambda r: -(r.score - signals.stale * r.stale + signals.use * r.use))
-        del found[limit * page :]
+        found = _unsaid(found, hits)[: limit * page]
     return Results(
         results=_joined(hits, found, limit, page),
-        total=answer.total,
+        total=answer.total + len(learned),
         cut=answer.cut,
         complete=answer.complete,
         semantic=semantic,
@@ -196,7 +203,8 @@ def _joined(hits: list[Result], found: list[Result], limit: int, page: int = 1) 
         msgspec.structs.replace(hit, why=("exact", "meaning")) if hit.session and hit.session.row in near else hit
         for hit in hits
     ]
-    others = [result for result in found if result.session is None or result.session.row not in held]
+    known = {result.id for result in hits}
+    others = [r for r in found if (r.session is None or r.session.row not in held) and r.id not in known]
     shown: list[Result] = []
     for _ in range(page):
         room = max(limit - len(others), limit - max(1, limit // 3)) if others else limit
@@ -211,7 +219,7 @@ def _kinds(filters: Filters) -> frozenset[DocumentKind]:
     """The kinds of documents that may answer."""
     if filters.role and filters.role not in ("user", "assistant"):
         return frozenset()
-    if filters.kind in ("article", "diary", "message"):
+    if filters.kind in ("article", "lesson", "diary", "message"):
         return frozenset({filters.kind})  # type: ignore[arg-type]  # narrowed by the line above
     if filters.kind or filters.role:
         kind = KIND_BY_WORD.get(filters.kind or "")
@@ -220,7 +228,7 @@ def _kinds(filters: Filters) -> frozenset[DocumentKind]:
         return frozenset({"message"})
     if filters.agent or filters.session:
         return frozenset({"diary", "message"})
-    return frozenset({"article", "diary", "message"})
+    return frozenset({"article", "lesson", "diary", "message"})
 
 
 def _of_hit(hit: Hit) -> Result:
@@ -271,10 +279,34 @@ def _of_passage(ledger: Ledger, passage: Found, terms: list[Term], filters: Filt
                 uid=standing.uid,
                 use=standing.use.weight,
             )
+        case "lesson":
+            from afterword.index import learned  # noqa: PLC0415  # where there are any
+
+            return learned.meant(ledger, passage.ref, terms, filters, passage.score)
         case "diary":
             return _of_diary(ledger, passage, terms)
         case "message":
             return _of_message(ledger, passage, terms, filters)
+
+
+def _learned(ledger: Ledger, query: str, filters: Filters, limit: int) -> list[Result]:
+    """The lessons that hold the words of a query."""
+    from afterword.index import learned  # noqa: PLC0415  # where there are any
+
+    return learned.exact(ledger, parse(query), filters, limit)
+
+
+def _unsaid(found: list[Result], hits: list[Result]) -> list[Result]:
+    """Without the lessons of a session that is among the results before them: it says the same, and why."""
+    seen = {result.session.id for result in hits if result.session}
+    left = []
+    for result in found:
+        if result.said_in and result.said_in in seen:
+            continue
+        left.append(result)
+        if result.session:
+            seen.add(result.session.id)
+    return left
 
 
 def _of_diary(ledger: Ledger, passage: Found, terms: list[Term]) -> Result | None:

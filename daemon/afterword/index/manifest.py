@@ -139,11 +139,11 @@ class Manifest:
             self.db.execute("DELETE FROM build WHERE name = ?", (name,))
 
     def forget_vectors(self, sessions: Collection[str]) -> None:
-        """Drop the vectors of what these sessions (ids) said and were written up as, and of all articles: texts that
-        are still there get theirs again."""
+        """Drop the vectors of what these sessions (ids) said and were written up as, and of all articles and
+        lessons: texts that are still there get theirs again."""
         self.db.execute(
             "DELETE FROM vector WHERE hash IN (SELECT c.hash FROM chunk c JOIN doc d ON d.row = c.doc"
-            " WHERE d.kind = 'article' OR d.session IN (SELECT value FROM json_each(?)))",
+            " WHERE d.kind IN ('article', 'lesson') OR d.session IN (SELECT value FROM json_each(?)))",
             (msgspec.json.encode(sorted(sessions)).decode(),),
         )
 

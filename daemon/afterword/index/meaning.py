@@ -50,7 +50,7 @@ class Passage(msgspec.Struct, frozen=True):
 class Wanted(msgspec.Struct, frozen=True):
     """What narrows a question: names are compared as they are, times are UTC microseconds."""
 
-    kinds: frozenset[DocumentKind] = frozenset({"article", "diary", "message"})
+    kinds: frozenset[DocumentKind] = frozenset({"article", "lesson", "diary", "message"})
     project: str | None = None
     harness: str | None = None
     session: str | None = None
@@ -209,8 +209,7 @@ class Meaning:
         for doc, group in zip(memory.docs, memory.group_of_doc, strict=True):
             age_days = max(0, now_us - doc[4]) / DAY_US
             given = signals.recency * 0.5 ** (age_days / _HALF_LIFE_DAYS) + of_project.get(doc[5], 0.0)
-            if doc[1] == "article":
-                given += signals.article
+            given += {"article": signals.article, "lesson": signals.lesson}.get(doc[1], 0.0)
             if times:
                 given += signals.time * nearness(times, dt.date.fromisoformat(doc[3] or day_of(doc[4])))
             found[group] = max(found[group], given)

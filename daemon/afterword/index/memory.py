@@ -19,7 +19,8 @@ _DECISIVE = tuple(label for field, label in PARTS if field in ("decisions", "les
 
 
 class Memory:
-    """A build as it was at `changes`. A *group* is what is found together: a session with its diary, or an article."""
+    """A build as it was at `changes`. A *group* is what is found together: a session with its diary, an article, or a
+    lesson."""
 
     def __init__(self, manifest: Manifest, build: Build, dim: int) -> None:
         self.changes = build.changes

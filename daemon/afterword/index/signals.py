@@ -23,6 +23,7 @@ class Signals(msgspec.Struct, frozen=True):
     here: float = 0.05
     """It is asked in the project's folder."""
     article: float = 0.05
+    lesson: float = 0.05
     diary: float = 0.02
     decisions: float = 0.1
     """The question asks what was decided or learned, and the passage is a decision or lesson."""

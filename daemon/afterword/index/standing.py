@@ -12,8 +12,8 @@ CUTTING = "c2"
 """The way documents are cut into chunks, and words into stems; another one makes another collection."""
 
 Semantic: TypeAlias = Literal["ready", "building", "off"]
-DocumentKind: TypeAlias = Literal["article", "diary", "message"]
-"""What can be found by meaning: notes of the vault, sections of a day, and what was said in a session."""
+DocumentKind: TypeAlias = Literal["article", "lesson", "diary", "message"]
+"""What can be found: articles, facts of the lessons, sections of a day, and what was said in a session."""
 
 SIGNATURES = {"local": "use3:512:v1", "minilm": "use3-minilm:896:v1"}
 """Setting → signature of its embedder: model, dimension, version."""

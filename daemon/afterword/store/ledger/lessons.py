@@ -112,6 +112,27 @@ def facts(ledger: Ledger) -> list[CurrentFact]:
     ]
 
 
+def fact(ledger: Ledger, its_id: FactId) -> CurrentFact | None:
+    """One fact as it stands."""
+    found = registers.get(ledger, RecordKind.FACT, its_id)
+    if found is None or its_id.endswith(_EDITS):
+        return None
+    edits = fact_edits(ledger, its_id)
+    return CurrentFact(its_id, fact_laid_over(found.read(Fact), edits), edits)
+
+
+def fact_revs(ledger: Ledger) -> dict[FactId, str]:
+    """Of every fact: what changes when it does, or what a person said of it."""
+    found: dict[FactId, str] = {}
+    rows = ledger.db.execute(
+        "SELECT key, rev FROM register WHERE kind = ? AND forgotten = 0 ORDER BY key", (RecordKind.FACT,)
+    )
+    for key, rev in rows:
+        its_id = FactId(key.removesuffix(_EDITS))
+        found[its_id] = f"{found[its_id]}.{rev}" if its_id in found else str(rev)
+    return found
+
+
 def stored_facts(ledger: Ledger) -> dict[FactId, Fact]:
     """Every fact as `distill` left it, by id."""
     return {

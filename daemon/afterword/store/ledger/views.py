@@ -173,6 +173,21 @@ def section_stands(ledger: Ledger, key: str) -> bool:
     return found is not None
 
 
+def session_of_section(ledger: Ledger, key: str) -> str:
+    """The id of the session a section by its key is of; empty where there is none."""
+    found = ledger.db.execute(
+        f"SELECT json_extract(value, '$.session') FROM register WHERE kind = {_SECTION} AND key = ? AND forgotten = 0",
+        (key,),
+    ).fetchone()
+    return found[0] or "" if found else ""
+
+
+def some_facts(ledger: Ledger) -> bool:
+    """Whether anything was learned, that holds or not."""
+    found = ledger.db.execute(f"SELECT 1 FROM register WHERE kind = {int(RecordKind.FACT)} LIMIT 1").fetchone()
+    return found is not None
+
+
 def placed(ledger: Ledger, section: str) -> tuple[str, str] | None:
     """(path in the vault, block) of a section by its key, with or without a revision; None when it is in no note."""
     key, _, rev = section.partition("-r")
