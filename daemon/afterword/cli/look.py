@@ -124,6 +124,9 @@ def _say_wrapped(line: str) -> None:
 _LESSER = ("output", "thinking", "read", "meta")
 
 
+_KINDS = ("article", "lesson", "diary", "message", *KIND_BY_WORD)
+
+
 class _Search(click.Command):
     """People look for flags: `--force-with-lease` is a word like others, but not what looks like one of our options."""
 
@@ -158,9 +161,7 @@ class _Search(click.Command):
 @click.option("--agent", help="Only sub-agents of this name.")
 @click.option("--since", help="Only from this day or time on (2026-06-10, RFC 3339, yesterday, 7d).")
 @click.option("--until", help="Only before this day or time.")
-@click.option(
-    "--kind", type=click.Choice(["article", "lesson", "diary", "message", *KIND_BY_WORD]), help="Only this kind."
-)
+@click.option("--kind", type=click.Choice(_KINDS), help="Only this kind.")
 @click.option("--role", type=click.Choice(["user", "assistant", "tool", "system"]), help="Only items of this role.")
 @click.option("--machine", help="Only from this machine.")
 @click.option("--session", help="Only in this session (a prefix of its id).")
@@ -197,7 +198,29 @@ def search(
     return find(config, query, as_json=as_json, limit=limit, **given)
 
 
-@click.command(short_help="One session whole.")
+def _show_lesson(fields: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        say_json("show", {"lesson": fields})
+        return
+    say(fields["text"])
+    state = "" if fields["status"] == "active" else fields["status"]
+    words = [fields["kind"], fields["topic"], *fields["projects"], *fields["agents"], fields["machine"], state]
+    say(" · ".join(word for word in (*words, fields["updated"], fields["id"]) if word))
+    if fields["reason"]:
+        say(fields["reason"])
+    if fields["superseded_by"]:
+        say(f"{fields['superseded_by']} took its place")
+    if fields["path"]:
+        say(f"→ {fields['path']}")
+    for entry in fields["entries"]:
+        behind = entry["session"] or entry["evidence"]
+        words = [entry["day"], entry["source"], entry["by"] or "a person", behind, entry["id"]]
+        say("  " + " · ".join(word for word in words if word))
+        if entry["text"] != fields["text"]:
+            say(f"    {entry['text']}")
+
+
+@click.command(short_help="One session or lesson whole.")
 @click.argument("session")
 @click.option("--all", "everything", is_flag=True, help="Also tool output, thinking and what was rewound.")
 @click.option("--kind", type=click.Choice(list(KIND_BY_WORD)), help="Only this kind of item.")
@@ -217,20 +240,24 @@ def show(
     as_json: bool,
     config: Config,
 ) -> None:
-    """One session whole: what was asked, said and done.
+    """One session whole: what was asked, said and done; or one lesson, and what it comes from.
 
-    SESSION is the agent's own id, ours, a section's (s-…), or a unique beginning of one.
+    SESSION is the agent's own id, ours, a section's (s-…), or a unique beginning of one; a lesson's is f-… or l-….
 
     \b
     afterword show 4f1c2d --kind command
     afterword show 4f1c2d --limit 20 --page 2
     """
+    from afterword.app.lesson_shown import lesson_fields, lesson_named
     from afterword.app.reading import reader, zones_of
     from afterword.app.results import session_fields
     from afterword.app.show import find as session_named
     from afterword.app.show import whole
 
     with reader(config) as ledger:
+        if learned := lesson_named(ledger, session):
+            _show_lesson(lesson_fields(ledger, learned), as_json=as_json)
+            return
         found = whole(ledger, session_named(ledger, session))
         zones = zones_of(config, ledger)
         here = ledger.origin[1]

@@ -27,7 +27,8 @@ _OPENERS = {"darwin": "open"}
 def open_(result: str, *, only_print: bool, as_json: bool, config: Config) -> None:
     """Open the note in which something was written up, at its block.
 
-    RESULT is the id of a search result, a session, a section's key (s-…), or the path of a note in the vault.
+    RESULT is the id of a search result, a session, a section's key (s-…), a lesson's (f-…, l-…), or the path of a note
+    in the vault.
     Prints the obsidian:// address, and hands it to the system's opener. Exit code 3 when nothing matches.
     """
     if config.vault is None:
@@ -59,6 +60,7 @@ def _place(config: Config, vault: Path, result: str) -> Place:
 
 
 def _written(config: Config, result: str) -> Place:
+    from afterword.app.lesson_shown import lesson_named, lesson_place
     from afterword.app.reading import reader
     from afterword.app.show import find
     from afterword.store.ledger import segments, views
@@ -70,6 +72,11 @@ def _written(config: Config, result: str) -> Place:
             if found is None:
                 raise NothingFound(f"{result} is in no note (yet)", "`afterword show` prints its session")
             return Place(*found)
+        if learned := lesson_named(ledger, result):
+            at = lesson_place(ledger, learned)
+            if at is None:
+                raise NothingFound(f"{result} is in no note (yet)", "`afterword show` prints it")
+            return Place(*at)
         placed = views.placed(ledger, result)
         if placed is not None:
             return Place(*placed)

@@ -15,6 +15,7 @@ from mcp_types import Tool, ToolAnnotations
 
 from afterword.app import again, asking, blame, using
 from afterword.app.config import Config
+from afterword.app.lesson_shown import lesson_fields, lesson_named
 from afterword.app.reading import reader, zones_of
 from afterword.app.ready import of_folder
 from afterword.app.results import KINDS, Question, session_fields
@@ -122,6 +123,8 @@ def _show(config: Config, arguments: dict[str, Any]) -> dict[str, Any]:
             return _message(asked.id, item, start)
         if note := mcp_retract.article(config, ledger, asked.id, BUDGET_TOKENS * _BYTES_A_TOKEN, start):
             return note
+        if learned := lesson_named(ledger, asked.id):
+            return {"lesson": lesson_fields(ledger, learned)}
         fields = session_fields(whole(ledger, find(ledger, asked.id)))
     facts = fields["session"]
     answer: dict[str, Any] = {
@@ -312,7 +315,8 @@ TOOLS: Final[dict[str, OfTool]] = {
         _tool(
             "show",
             "Read an earlier session or message",
-            "Gives one message or article in full, or a session's prompts, replies, commands and edits, page by page.",
+            "Gives one message, article or lesson in full, or a session's prompts, replies, commands and edits, page by"
+            " page.",
             {
                 "id": _text("the id of a result, or of a session (a unique beginning will do)"),
                 "start": _number("where to go on: as the last answer said", 0),
