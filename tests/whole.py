@@ -328,6 +328,7 @@ class Whole:
             ("learn", self.canaries.text("typed: lesson"), "--topic", token, "--evidence", token, "--json"),
             ("learn", f"The pump of {token} needs a file of its own", "--project", token),
             ("learn", "x", "--supersedes", token), ("distill",), ("lint", "--lessons", "--json"),
+            ("search", "pump", "--kind", "lesson"), ("search", "--kind", "lesson", "file", "--json"),
             ("index",), ("compile", "--all", "--json"), ("compile", "--all", "--dry-run"), ("service", "print"),
             ("open", shown[0]), ("open", shown[0], "--print", "--json"), ("open", token), ("show", token), (token,),
             ("sources", "--explain", str(self.stories[1].path(self.home.path))),
@@ -350,6 +351,9 @@ class Whole:
         if (self.project / "AGENTS.md").exists():
             shutil.copy(self.project / "AGENTS.md", self.path / "out/AGENTS.md")
         self.say("agents", "uninstall", "codex")
+        for row in self.home.json("search", "file", "--kind", "lesson", code=None)["results"]:
+            self.say("show", row["id"])
+            self.say("show", row["id"], "--json")
         # Notes are opened by their paths, which are made from titles.
         for note in sorted((self.home.vault / "knowledge").rglob("*.md"))[:3]:
             self.say("open", str(note.relative_to(self.home.vault)))

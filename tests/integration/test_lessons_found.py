@@ -124,3 +124,41 @@ def test_by_meaning_it_is_found_forgotten_and_gone(tmp_path: Path) -> None:
     home.run(*UP)
     assert_gone(home, "ECC_SCRUB")
     assert lessons(home, "when do the plants get something to drink", "--semantic")
+
+
+def test_status_and_doctor_say_how_lessons_stand(home: Home) -> None:
+    assert home.json("status")["lessons"] == {"facts": 2, "drafts": 0, "entries": 2}
+    assert "2 facts from 2 entries" in home.run("status").stdout
+
+    def checked() -> tuple[str, str]:
+        rows = home.json("doctor", code=None)["checks"]
+        [row] = [row for row in rows if row["name"] == "lessons"]
+        return row["level"], row["message"]
+
+    assert checked() == ("ok", "2 facts are learned; every agent's file holds all of its own")
+    broken = home.vault / "lessons/journal/broken.md"
+    broken.write_text("---\nkind: rumour\n---\nSomething.\n")
+    level, said = checked()
+    assert level == "note"
+    assert "lessons/journal/broken.md" in said
+    broken.unlink()
+    for number in range(220):
+        (home.vault / f"lessons/journal/many-{number}.md").write_text(
+            f"---\ntopic: many\n---\nThe valve {number} of row {number * 7} leaks at {number * 3} bar.\n"
+        )
+    home.run("distill")
+    level, said = checked()
+    assert level == "note"
+    assert said.startswith("facts that an agent's file has no room for: ")
+
+
+def test_two_runs_that_learned_the_same_are_equal(home: Home) -> None:
+    def lessons_of() -> list[str]:
+        lines = home.run("doctor", "--fingerprint", "--explain").stdout.splitlines()
+        return [line for line in lines if line.startswith("lesson ")]
+
+    before = lessons_of()
+    assert len(before) == 2
+    fact = found(home, "ECC_SCRUB")[0]["id"]
+    home.run("retract", home.json("show", fact)["lesson"]["entries"][0]["id"], "--reason", "no", "--yes")
+    assert len(set(before) & set(lessons_of())) == 1

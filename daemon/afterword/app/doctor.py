@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from afterword.app import chroma_server, excluded, setup, vault_renewal
+from afterword.app import chroma_server, excluded, linting_lessons, setup, vault_renewal
 from afterword.app.config import Config
 from afterword.app.embedders import STEP as EMBED_STEP
 from afterword.app.indexing import TROUBLE
@@ -22,6 +22,9 @@ from afterword.domain.clock import DAY_US
 from afterword.domain.errors import AfterwordError
 from afterword.index import scripts
 from afterword.index.standing import signature_of, standing
+from afterword.memory.agent_file import left_out
+from afterword.memory.journal import SPOOL
+from afterword.memory.pages import AGENTS
 from afterword.store import fulltext, privacy
 from afterword.store.ledger import drift, masked, model_calls, rescrub, sources, views
 from afterword.store.ledger.ledger import Ledger
@@ -136,6 +139,32 @@ def _excluded(at: Context) -> Finding:
         return Finding("note", said, hint)
     count = len(at.config.settings.capture.exclude_projects)
     return Finding("ok", f"nothing is stored of excluded projects ({count} in the settings, and by .afterwordignore)")
+
+
+def _lessons(at: Context) -> Finding:
+    if at.ledger is None or at.config.vault is None or read_card(at.config.vault) is None:
+        return Finding("ok", "no lessons are kept yet")
+    spool = at.config.places.state / SPOOL
+    waiting = len(list(spool.glob("*.md"))) if spool.is_dir() else 0
+    found = list(linting_lessons.examine(at.config, at.ledger))
+    if found:
+        shown = "; ".join(f"{path}: {words}" for _, path, words in found[:5])
+        more = f"; and {len(found) - 5} more" if len(found) > 5 else ""
+        return Finding("note", f"lessons: {shown}{more}", "`afterword lint --lessons` lists them all")
+    if waiting:
+        said = "one lesson waits" if waiting == 1 else f"{waiting} lessons wait"
+        return Finding("note", f"{said} to be taken in", "`afterword distill` does it, as does the daemon")
+    without_room = {
+        path.stem: count
+        for path in sorted((at.config.vault / at.config.lessons / AGENTS).glob("*.md"))
+        if (count := left_out(path.read_bytes()))
+    }
+    if without_room:
+        said = ", ".join(f"{number:,} for {agent}" for agent, number in without_room.items())
+        hint = "pin what matters, retract what does not: `afterword review`"
+        return Finding("note", f"facts that an agent's file has no room for: {said}", hint)
+    facts = views.learned(at.ledger).facts
+    return Finding("ok", f"{facts:,} facts are learned; every agent's file holds all of its own")
 
 
 def _retention(at: Context) -> Finding:
@@ -308,6 +337,7 @@ CHECKS: tuple[tuple[str, Callable[[Context], Finding]], ...] = (
     ("copies", _copies),
     ("stores", _stores),
     ("excluded", _excluded),
+    ("lessons", _lessons),
     ("formats", _formats),
     ("retention", _retention),
     ("full text", _text),

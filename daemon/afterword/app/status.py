@@ -57,6 +57,7 @@ def status(config: Config, env: Mapping[str, str], ledger: Ledger, stores: list[
         "spend": spend(
             config, env, ledger, zones_of(config, ledger), clock_from(dict(env))(), running=holder is not None
         ),
+        "lessons": msgspec.to_builtins(views.learned(ledger)),
         "peers": sync_status.status(config, env, ledger),
         "ledger": msgspec.to_builtins(views.counts(ledger)),
     }

@@ -57,6 +57,7 @@ def status(*, as_json: bool, config: Config) -> None:
         *([("jobs", f"{found['jobs']['waiting']} waiting")] if found["jobs"]["waiting"] else []),
         *(("failed job", f"{job['name']}: {job['error']}") for job in found["jobs"]["failed"][:1]),
         ("ledger", holds),
+        *([("lessons", _lessons(found["lessons"]))] if found["lessons"]["entries"] else []),
         ("semantic index", _index(found["index"])),
     ]
     table(rows)
@@ -98,6 +99,11 @@ def _spend(found: dict[str, Any]) -> str:
     waits = f"; the backfill goes on after {past['until']}" if past and past["reason"] else ""
     going = "; a backfill is under way" if past and not past["reason"] else ""
     return said + (f"; {problem}" if problem else "") + paused + waits + going
+
+
+def _lessons(found: dict[str, Any]) -> str:
+    said = f"{found['facts']:,} facts from {found['entries']:,} entries"
+    return said + (f"; {found['drafts']:,} wait for your word (`afterword review`)" if found["drafts"] else "")
 
 
 def _failing(found: dict[str, Any]) -> str:

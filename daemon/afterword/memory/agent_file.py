@@ -3,6 +3,7 @@
 Pinned facts first, then the newest; what did not fit is counted, with a pointer. The same facts give the same bytes.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
@@ -22,6 +23,8 @@ _HEAD: Final = (
     " here by hand goes there and does not stay here. `afterword learn` or the tool `remember` adds to it."
 )
 
+_LEFT_OUT: Final = re.compile(rb"^_([0-9,]+) more facts? (?:is|are) left out here: ", re.MULTILINE)
+
 Out = Callable[[str], str]
 
 
@@ -38,6 +41,12 @@ def agent_file(agent: str, facts: Sequence[CurrentFact], machine: str, topics: s
             return note.encode()
         # Lines are at most so long, so at least so many have to go.
         chosen -= max(1, over[0], over[1] // (4 * (_FACT_CHARS + 200)))
+
+
+def left_out(note: bytes) -> int:
+    """How many facts an agent's file says it has no room for."""
+    found = _LEFT_OUT.search(note)
+    return int(found[1].replace(b",", b"")) if found else 0
 
 
 def _text(each: CurrentFact, out: Out) -> str:

@@ -33,6 +33,14 @@ class Pending(msgspec.Struct, frozen=True):
     sections: int
 
 
+class Learned(msgspec.Struct, frozen=True):
+    """How much was learned: facts that hold, entries that wait for a person's word, entries in all."""
+
+    facts: int
+    drafts: int
+    entries: int
+
+
 class Placed(msgspec.Struct, frozen=True):
     """An item with its place in a session, in the session's order."""
 
@@ -60,6 +68,26 @@ def counts(ledger: Ledger) -> Counts:
         " IN ('active', 'stale', 'draft'))"
     ).fetchone()
     return Counts(found[0], found[1], found[2], found[3], found[4])
+
+
+def learned(ledger: Ledger) -> Learned:
+    """How much was learned, as it stands with what people said of it."""
+
+    def count(kind: RecordKind, status: str | None) -> int:
+        found: tuple[int] = ledger.db.execute(
+            "SELECT count(*) FROM register a LEFT JOIN register e ON e.kind = a.kind AND e.forgotten = 0"
+            " AND e.key = a.key || '/edits' WHERE a.kind = ?1 AND a.forgotten = 0 AND a.key NOT LIKE '%/edits'"
+            " AND (?2 IS NULL OR ?2 ="
+            "  coalesce(json_extract(e.value, '$.status'), json_extract(a.value, '$.status'), 'active'))",
+            (int(kind), status),
+        ).fetchone()
+        return found[0]
+
+    return Learned(
+        facts=count(RecordKind.FACT, "active"),
+        drafts=count(RecordKind.LESSON, "draft"),
+        entries=count(RecordKind.LESSON, None),
+    )
 
 
 def pending(ledger: Ledger) -> Pending:
