@@ -40,6 +40,7 @@ BUILDS = Path(__file__).parent / "builds"
 _LASTING = ("ledger.db", "text-0.db", "index.db", "vectors.db", "chroma.sqlite3", "data_level0.bin")
 """Looked at when all is over: they keep what was put into them."""
 _WATCHED_MOST_BYTES = 4 << 20
+_ASKED_SSH = (shutil.which("ssh") or "ssh").encode() + b"\0"
 
 
 class Watch:
@@ -497,6 +498,8 @@ class Whole:
         for (name, _), data in self.watch.files.items():
             found |= in_bytes(needles, data, f"seen: {name}", torn=True)
         for words in self.watch.arguments - self.given:
+            if words.startswith(_ASKED_SSH):
+                continue  # the host that was typed, which `ssh` itself is asked about
             found |= in_bytes(needles, words, "seen: arguments")
         return found | in_folders(needles, *self.folders())
 
