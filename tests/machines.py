@@ -1,28 +1,34 @@
 """Machines that share what they know: real ledgers, vaults and stores in this process, one of each a machine."""
 
+import contextlib
 import datetime as dt
 import random
 import shutil
 import socket
+import sys
 import threading
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import pytest
 from transcripts import ClaudeSession, sentence, telling_session
 
-from afterword.app import fingerprint, retract, setup
+from afterword.app import fingerprint, learning, retract, setup
 from afterword.app import forgetting as forgetting_app
 from afterword.app.config import Config, Places
 from afterword.app.program import Program, writer
 from afterword.app.sync_log import LedgerLog
 from afterword.domain.ids import SessionId
 from afterword.domain.settings import Settings
-from afterword.store.ledger import articles, compile_on, forgetting, holds, registers, views
+from afterword.store import faults
+from afterword.store.ledger import articles, compile_on, forgetting, holds, lessons, registers, views
 from afterword.store.ledger.ledger import RecordKind
 from afterword_sync.channel import Pipes
 from afterword_sync.conversation import exchange, serve
+from afterword_sync.errors import SyncError
 from afterword_sync.folder import export_folder, import_folder
 
 
@@ -184,6 +190,61 @@ class Machine:
         self.forget(forgetting.Wanted(items=(row,)))
         return bytes(its_id)
 
+    def learn(self) -> None:
+        """Somebody says what they learned."""
+        self.learn_only(f"Never trust the {sentence(self.rng, 5)}")
+        self.distil()
+
+    def learn_only(self, text: str) -> None:
+        """The same, and nothing is made of it yet."""
+        said = learning.Said(text, source="learn", everywhere=True)
+        learning.learn(self.config, said, self.program.clock, self.name)
+        self.program.lessons.take_in()
+
+    def distil(self) -> None:
+        """What comes of the journal, on the machine that does that."""
+        self.program.lessons.take_in()
+        if self.compiles_here():
+            self.program.lessons.distil()
+
+    def correct(self) -> None:
+        """A fact is wrong, and something else is right."""
+        ids = sorted(each.id for each in lessons.facts(self.ledger) if each.live)
+        if ids:
+            given = retract.Retract((self.rng.choice(ids),), "it is wrong", f"It is the {sentence(self.rng, 4)}")
+            retract.retract(self.program, given, _silent, _on)
+
+    def forget_lesson(self) -> str:
+        """Forget an entry of the journal; its id."""
+        uids = sorted(each.uid for each in lessons.lessons(self.ledger))
+        if not uids:
+            return ""
+        uid = self.rng.choice(uids)
+        self.forget(forgetting.Wanted(lessons=(uid,)))
+        return str(uid)
+
+    def same_store_as(self, other: "Machine") -> None:
+        """A session of another machine's agent is in the store of this one's, too."""
+        if other.sessions:
+            session = self.rng.choice(other.sessions)
+            if session not in self.sessions:
+                self.sessions.append(session)
+            self._save(session)
+
+    def rename(self, name: str) -> None:
+        """Somebody calls the machine otherwise."""
+        self.close()
+        self.name = name
+        self._configure()
+        self.open()
+
+    def year(self, year: int) -> None:
+        """The clock goes wrong, or right again."""
+        self.close()
+        self.env["AFTERWORD_NOW"] = f"{year}-08-01T12:00:00Z"
+        self.open()
+        self.work()
+
     def forget(self, wanted: forgetting.Wanted) -> None:
         with self.ledger.transaction():
             forgetting.ask(self.ledger, wanted)
@@ -227,6 +288,16 @@ class Machine:
     def lines(self) -> list[str]:
         return fingerprint.lines(self.ledger)
 
+    def registers(self) -> list[str]:
+        """What lessons, facts and settings say, whoever said it when. Not how often something was used
+        here, nor what may be out of date, which each machine sees for itself."""
+        kinds = (RecordKind.LESSON, RecordKind.FACT, RecordKind.SETTING)
+        rows = self.ledger.db.execute(
+            f"SELECT kind, key, json(value) FROM register WHERE forgotten = 0 AND kind IN {tuple(map(int, kinds))}"
+            " AND key NOT LIKE 'use/%' AND key NOT LIKE 'stale/%'"
+        )
+        return sorted(f"{RecordKind(kind).name} {key} {value}" for kind, key, value in rows)
+
     def texts(self) -> list[str]:
         return [str(text) for _, _, _, text, _, _ in views.all_items(self.ledger)]
 
@@ -258,7 +329,11 @@ class Machine:
         return other
 
 
-def talk(one: Machine, other: Machine) -> int:
+def _plain(end: int) -> Pipes:
+    return Pipes(end, end)
+
+
+def talk(one: Machine, other: Machine, channel: Callable[[int], Pipes] = _plain) -> int:
     """Exchange by a stream in both directions; how many numbers moved."""
     ends = [end.detach() for end in socket.socketpair()]
     logs = one.log(), other.log()
@@ -273,15 +348,49 @@ def talk(one: Machine, other: Machine) -> int:
     thread = threading.Thread(target=answer)
     thread.start()
     try:
-        exchange(Pipes(ends[0], ends[0]), logs[0])
+        exchange(channel(ends[0]), logs[0])
     finally:
         thread.join()
+        for machine, log in zip((one, other), logs, strict=True):
+            if sys.exception() is not None or failed:
+                machine.after(log.news)
     if failed:
         raise failed[0]
     ids = one.ledger.origin[0], other.ledger.origin[0]
     one.after(logs[0].news, ids[1])
     other.after(logs[1].news, ids[0])
     return logs[0].news + logs[1].news
+
+
+class _Cut(Pipes):
+    """A channel that breaks after so many bytes have come."""
+
+    def __init__(self, incoming: int, outgoing: int, after: int) -> None:
+        super().__init__(incoming, outgoing)
+        self._left = after
+
+    def read(self, size: int, timeout_s: float) -> bytes:
+        data = super().read(size, timeout_s)
+        self._left -= len(data)
+        if self._left < 0:
+            self.close()
+            raise ConnectionResetError
+        return data
+
+
+def cut(one: Machine, other: Machine, after: int) -> None:
+    """The same, and the link breaks after so many bytes."""
+    with contextlib.suppress(SyncError):
+        talk(one, other, lambda end: _Cut(end, end, after))
+
+
+def fails(one: Machine, other: Machine, at: int) -> None:
+    """An exchange, and the n-th batch meets a disk that is full."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(faults, "_wanted", {"arrivals.commit": [("fail", at)]})
+        patch.setattr(faults, "_reached", {})
+        with contextlib.suppress(SyncError, OSError):
+            talk(one, other)
 
 
 def settle(machines: list[Machine], rounds: int = 12) -> None:

@@ -80,7 +80,8 @@ def remember(program: "Program", step: Step) -> None:
     before = sync_holds.met(program.ledger, name)
     now_us = program.clock()
     if step.do == "done":
-        found = Met(step.peer or before.origin, now_us, dict(step.vector), now_us)
+        lacking = sync_holds.lacking(program.ledger)
+        found = Met(step.peer or before.origin, now_us, dict(step.vector), now_us, lacking=lacking)
     else:
         found = msgspec.structs.replace(
             before,

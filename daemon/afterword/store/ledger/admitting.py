@@ -363,9 +363,27 @@ class Rows:
             return kind is RecordKind.SEGMENT and self._read_off_old(key.partition("/")[0], body.value)
         if kind is RecordKind.LESSON and self._forgotten.lesson(key.partition("/")[0]):
             return True
+        if kind is RecordKind.FACT and self._of_forgotten_lesson(key, body.value):
+            return True
         if kind in (RecordKind.ARTICLE, RecordKind.BUILD, RecordKind.LESSON, RecordKind.FACT):
             return any(not self._stands(*place) for place in _places(body.value))
         return False
+
+    def _of_forgotten_lesson(self, key: str, value: Any) -> bool:
+        """Whether a fact still says what an entry of the journal said that was forgotten here, or a person's words for
+        it do. Its author leaves that out, and numbers what remains."""
+        its_id, _, edits = key.partition("/")
+        if not edits:
+            uids = value.get("lessons") if isinstance(value, dict) else None
+            return isinstance(uids, list) and any(isinstance(uid, str) and self._forgotten.lesson(uid) for uid in uids)
+        tainted = self._forgotten.lesson(f"l{its_id[1:]}") or self._any(
+            f"SELECT 1 FROM stub WHERE kind = {int(RecordKind.FACT)} AND key = ? AND why = '{FORGOTTEN}' LIMIT 1",
+            its_id,
+        )
+        stands = self._any(
+            "SELECT 1 FROM register WHERE kind = ? AND key = ? AND forgotten = 0", RecordKind.FACT, its_id
+        )
+        return tainted and (not stands or (isinstance(value, dict) and value.get("text") is not None))
 
     def _read_off_old(self, section: str, edits: Any) -> bool:
         """Whether a person's edits are of a section as it was before something in it was forgotten here."""

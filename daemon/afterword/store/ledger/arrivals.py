@@ -20,6 +20,15 @@ from afterword.store.ledger.ledger import Ledger, RecordKind
 _WORDS: Final = frozenset({SUPERSEDED, FORGOTTEN, entries.RESCRUBBED, WITHHELD})
 
 
+_BY: Final = b'"by":"'
+
+
+class _Said(msgspec.Struct, frozen=True):
+    """Who wrote the revision in a body, where that is not who numbered it."""
+
+    by: str = ""
+
+
 class Counted(msgspec.Struct, frozen=True):
     """What became of a batch."""
 
@@ -86,7 +95,8 @@ class _Arrival:
         self._head = ledger.head(self._row)
         self._log: list[tuple[int, int, int, int, int]] = []
         self._numbers: list[tuple[int, int, str, int, str, str, str | None, bytes | None]] = []
-        self._filled: list[tuple[int, int]] = []
+        self._again: list[tuple[int, int, int]] = []
+        self._filled: list[int] = []
 
     def take(self, batch: Sequence[Entry]) -> Counted:
         known = [entry for entry in batch if entry.n <= self._head]
@@ -102,15 +112,21 @@ class _Arrival:
         first = [entry for entry in (*fills, *new) if entries.KINDS[entry.kind] is RecordKind.TOMBSTONE]
         refs = {entry.n: self._applied(entry) for entry in first}
         stones = _forbid(self._ledger, self._rows)
+        filled: dict[int, int] = {}
         for entry in (*fills, *new):
             ref = refs[entry.n] if entry.n in refs else self._applied(entry)
             if entry.n > self._head:
                 self._log.append((self._row, entry.n, entries.KINDS[entry.kind], ref, entry.rev))
-        self._db.executemany("DELETE FROM stub WHERE origin = ? AND n = ?", self._filled)
+            else:
+                filled[entry.n] = ref
+        for n in self._filled:
+            self._db.execute("DELETE FROM stub WHERE origin = ? AND n = ?", (self._row, n))
+            self._db.execute("UPDATE log SET ref = ? WHERE origin = ? AND n = ?", (filled[n], self._row, n))
         self._db.executemany("INSERT INTO stub VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", [
             (self._row, *number) for number in self._numbers
         ])  # fmt: skip
         self._db.executemany("INSERT INTO log VALUES (?, ?, ?, ?, ?)", self._log)
+        self._db.executemany("INSERT OR REPLACE INTO issued_again VALUES (?, ?, ?)", self._again)
         self._awaited()
         self._rows.settle()
         forgetting.notice_items(self._ledger, self._rows.items)
@@ -129,7 +145,7 @@ class _Arrival:
                 raise Shared(self._origin, entry.n)
             if mine.why == WITHHELD and entry.body is not None and self._row != 1:
                 found.append(entry)
-                self._filled.append((self._row, entry.n))
+                self._filled.append(entry.n)
         return found
 
     def _applied(self, entry: Entry) -> int:
@@ -143,6 +159,9 @@ class _Arrival:
                 self._number(entry, kind, entry.why)
             return ref
         done = self._rows.admit(entry, self._origin)
+        # Canonical JSON spells it like this; inside of a value it may mean anything.
+        if _BY in entry.body and (by := msgspec.json.decode(entry.body, type=_Said).by) not in ("", self._origin):
+            self._again.append((self._row, entry.n, self._rows.origin_row(by)))
         if done.waits:
             self._wait(entry, kind)
         elif done.why:

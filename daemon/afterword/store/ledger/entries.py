@@ -168,6 +168,23 @@ def standing(
         after = rows[-1][0]
 
 
+def withheld(ledger: Ledger) -> dict[str, list[tuple[int, int]]]:
+    """The numbers of other machines that came without a body because it was held back: (first, last) by origin."""
+    found: dict[str, list[tuple[int, int]]] = {}
+    rows = ledger.db.execute(
+        "SELECT o.id, s.n FROM stub s JOIN origin o ON o.row = s.origin WHERE s.why = ? AND s.origin <> 1"
+        " ORDER BY o.id, s.n",
+        (WITHHELD,),
+    )
+    for its_id, n in rows:
+        runs = found.setdefault(its_id, [])
+        if runs and runs[-1][1] == n - 1:
+            runs[-1] = (runs[-1][0], n)
+        else:
+            runs.append((n, n))
+    return found
+
+
 def _origin(ledger: Ledger, ref: int) -> Standing | None:
     found = ledger.db.execute("SELECT id, name, rev FROM origin WHERE row = ?", (ref,)).fetchone()
     if found is None:

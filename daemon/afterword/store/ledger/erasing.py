@@ -201,6 +201,7 @@ def _lessons(ledger: Ledger) -> None:
             if edits:
                 told = msgspec.structs.replace(lessons.fact_edits(ledger, its_id), text=None)
                 forgetting.rewrite(ledger, edits, msgspec.json.encode(told).decode())
+                forgetting.say_again(ledger, edits)
             continue
         for each in (register, edits):
             if each:

@@ -140,7 +140,9 @@ def notice(ledger: Ledger, new: Iterable[Tombstone]) -> None:
         elif stone.kind == "facts":
             (titled if stone.fields == ("title",) else bare).append(SessionId(stone.key))
     gone = [LessonUid(stone.key) for stone in new if stone.kind == "lesson"]
-    entries = tuple(uid for uid in gone if lessons.lesson(ledger, uid) is not None)
+    # A fact may have come without the entries it was made of.
+    told_of = {uid for fact in lessons.stored_facts(ledger).values() for uid in fact.lessons} if gone else set()
+    entries = tuple(uid for uid in gone if uid in told_of or lessons.lesson(ledger, uid) is not None)
     held = {row for its_id in told for row in owned_by(ledger, its_id)}
     ask(ledger, Wanted(tuple(told), tuple(bare), tuple(titled), tuple(sorted(items | held)), entries))
 

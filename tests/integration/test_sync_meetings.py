@@ -1,0 +1,115 @@
+"""Real ledgers that meet in an order nobody planned: held back by a folder, forgotten meanwhile, set back."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from machines import Machine, settle, talk
+
+from afterword.app import sync_holds
+from afterword.domain.settings import Peer
+from afterword.store.ledger import entries, lessons
+from afterword.store.ledger.forgetting import Wanted
+from afterword.store.ledger.ledger import RecordKind
+
+
+@pytest.fixture
+def three(tmp_path: Path) -> Iterator[list[Machine]]:
+    made = [Machine(tmp_path / name, name, seed) for seed, name in enumerate(("mini", "laptop", "phone"), 1)]
+    yield made
+    for machine in made:
+        machine.close()
+
+
+def hold(owner: Machine, other: Machine, *, back: bool = True) -> None:
+    owner.withheld[other.ledger.origin[0]] = ("orchard-api",) if back else ()
+    owner.set_holds(other.ledger.origin[0])
+
+
+def words(machine: Machine) -> int:
+    return sum(bool(text) for text in machine.texts())
+
+
+def bodies(machine: Machine, origin: str) -> list[str]:
+    row = {its_id: row for row, (its_id, _) in machine.ledger.origins().items()}[origin]
+    return [entry.key for entry in entries.read(machine.ledger, row, 1, machine.ledger.head(row)) if entry.body]
+
+
+def test_what_a_folder_for_anybody_leaves_out_comes_when_they_meet(three: list[Machine], tmp_path: Path) -> None:
+    mini, laptop, phone = three
+    mini.talk()
+    hold(mini, phone)
+    mini.export(tmp_path / "batches")
+    laptop.take(tmp_path / "batches")
+    phone.take(tmp_path / "batches")
+    assert laptop.knows()[mini.ledger.origin[0]] == mini.knows()[mini.ledger.origin[0]]
+    assert words(laptop) == words(phone) == 0
+    assert talk(laptop, mini) > 0
+    assert laptop.lines() == mini.lines()
+    # What filled the stubs is told to others under the same numbers.
+    assert set(bodies(mini, mini.ledger.origin[0])) - set(bodies(laptop, mini.ledger.origin[0])) == {"compile.on"}
+    settle(three)
+    assert talk(laptop, mini) == talk(mini, phone) == talk(phone, laptop) == 0
+    assert words(phone) == 0
+    assert sync_holds.lacking(mini.ledger) == sync_holds.lacking(laptop.ledger) == 0
+    hold(mini, phone, back=False)
+    settle(three)
+    assert phone.lines() == laptop.lines() == mini.lines()
+
+
+def test_one_who_has_nothing_new_is_not_asked_again(three: list[Machine]) -> None:
+    mini, laptop, _ = three
+    mini.talk()
+    hold(mini, laptop)
+    talk(laptop, mini)
+    ledger, its_id, vector = laptop.ledger, mini.ledger.origin[0], mini.knows()
+    peers = {"mini": Peer(host="mini")}
+    assert sum(len(ranges) for ranges in sync_holds.to_ask(ledger, peers, its_id, vector).values()) > 0
+    met = sync_holds.Met(its_id, 1, vector, 1, lacking=sync_holds.lacking(ledger))
+    with ledger.transaction():
+        sync_holds.remember(ledger, laptop.program.redactor, "mini", met)
+    assert sync_holds.to_ask(ledger, peers, its_id, vector) == {}
+    assert sync_holds.to_ask(ledger, peers, its_id, vector | {its_id: vector[its_id] + 1})
+
+
+def test_what_is_let_go_after_a_ledger_was_set_back_passes_through_a_relay(three: list[Machine]) -> None:
+    mini, laptop, phone = three
+    mini.talk()
+    hold(mini, laptop)
+    talk(mini, laptop)
+    # An older ledger in the place of this one: its machine numbers anew, and what it lets go was numbered by another.
+    older = json.dumps({"origin": mini.ledger.origin[0], "n": 100_000})
+    mini.close()
+    (mini.path / "state/numbered.json").write_text(older)
+    mini.open()
+    hold(mini, laptop, back=False)
+    talk(mini, laptop)
+    assert words(laptop) == words(mini) > 0
+    talk(laptop, phone)
+    assert phone.lines() == laptop.lines() == mini.lines()
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_fact_that_was_made_of_a_forgotten_lesson_goes(three: list[Machine], first: int) -> None:
+    """One machine forgets an entry; another, which does not know yet, makes a fact of it."""
+    mini, laptop, phone = three
+    mini.learn_only("Never trust the quetzalcoatl flag of the tide page.")
+    settle(three)
+    (entry,) = lessons.lessons(mini.ledger)
+    mini.forget(Wanted(lessons=(entry.uid,)))
+    laptop.program.lessons.fold()
+    assert lessons.facts(laptop.ledger)
+    talk(laptop, phone)
+    assert lessons.facts(phone.ledger)
+    for one, other in ((mini, laptop), (mini, phone))[:: 1 - 2 * first]:
+        talk(one, other)
+        assert not lessons.facts(mini.ledger)
+    settle(three)
+    for machine in three:
+        rows = machine.ledger.db.execute(
+            "SELECT value FROM register WHERE kind IN (?, ?)", (RecordKind.LESSON, RecordKind.FACT)
+        )
+        assert all(value == "{}" for (value,) in rows), machine.name
+        for file in machine.path.rglob("*"):
+            assert not file.is_file() or b"quetzalcoatl" not in file.read_bytes(), file
