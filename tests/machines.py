@@ -2,6 +2,7 @@
 
 import contextlib
 import datetime as dt
+import json
 import random
 import shutil
 import socket
@@ -293,10 +294,13 @@ class Machine:
         here, nor what may be out of date, which each machine sees for itself."""
         kinds = (RecordKind.LESSON, RecordKind.FACT, RecordKind.SETTING)
         rows = self.ledger.db.execute(
-            f"SELECT kind, key, json(value) FROM register WHERE forgotten = 0 AND kind IN {tuple(map(int, kinds))}"
+            f"SELECT kind, key, value FROM register WHERE forgotten = 0 AND kind IN {tuple(map(int, kinds))}"
             " AND key NOT LIKE 'use/%' AND key NOT LIKE 'stale/%'"
         )
-        return sorted(f"{RecordKind(kind).name} {key} {value}" for kind, key, value in rows)
+        return sorted(
+            f"{RecordKind(kind).name} {key} {json.dumps(json.loads(value), sort_keys=True)}"
+            for kind, key, value in rows
+        )
 
     def texts(self) -> list[str]:
         return [str(text) for _, _, _, text, _, _ in views.all_items(self.ledger)]

@@ -1,6 +1,5 @@
 """Two homes that share what they know, by the real program: over a real SSH server, by a folder, through a daemon."""
 
-import random
 import shutil
 import subprocess
 import sys
@@ -10,62 +9,25 @@ from pathlib import Path
 
 import pytest
 from homes import Home
-from knowledge import HISTORY, NOW
-from sshd import Client, Sshd
-from transcripts import CodexSession, sentence
-
-
-def home(path: Path, name: str) -> Home:
-    made = Home(path)
-    made.env["AFTERWORD_MACHINE_NAME"] = name
-    return made
-
-
-def told(made: Home, seed: int) -> CodexSession:
-    """A session on this machine, written up."""
-    rng = random.Random(seed)
-    session = CodexSession(rng, cwd="/srv/orchard-web")
-    session.prompt(f"Why does the tide page lag? {sentence(rng)}")
-    session.reply("The root cause is a cache keyed by the day of the server. Decision: key it by the harbour's zone.")
-    path = session.path(made.path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(b"".join(session.lines))
-    made.run("up", "--once", "--settle", "0", **NOW)
-    return session
-
-
-def fingerprint(made: Home) -> str:
-    return str(made.json("doctor", "--fingerprint")["fingerprint"])
+from knowledge import NOW
+from peers import a_laptop, a_mini, fingerprint, home, served
+from sshd import Sshd
 
 
 @pytest.fixture
 def laptop(tmp_path: Path) -> Home:
-    made = home(tmp_path / "laptop", "laptop")
-    shutil.copytree(HISTORY / ".claude", made.path / ".claude")
-    made.run("up", "--once", "--settle", "0", **NOW)
-    return made
+    return a_laptop(tmp_path / "laptop")
 
 
 @pytest.fixture
 def mini(tmp_path: Path) -> Home:
-    made = home(tmp_path / "server" / "home", "mini")
-    told(made, 5)
-    return made
+    return a_mini(tmp_path / "server" / "home")
 
 
 @pytest.fixture
 def server(tmp_path: Path, laptop: Home, mini: Home) -> Iterator[Sshd]:
     """An SSH server whose home is the mini's."""
-    bin_ = mini.path / ".local/bin"
-    bin_.mkdir(parents=True)
-    script = bin_ / "afterword"
-    script.write_text(f'#!/bin/sh\nexec {sys.executable} -m afterword "$@"\n')
-    script.chmod(0o755)
-    given = {name: value for name, value in mini.env.items() if name.startswith("AFTERWORD_") or name == "TZ"}
-    with Sshd(tmp_path / "server", environment=given | NOW) as started:
-        client = Client(laptop.path)
-        client.host("mini", started)
-        client.knows(started)
+    with served(tmp_path / "server", laptop, mini) as started:
         yield started
 
 

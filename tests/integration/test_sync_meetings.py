@@ -4,12 +4,13 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 from machines import Machine, settle, talk
 
 from afterword.app import sync_holds
 from afterword.domain.settings import Peer
-from afterword.store.ledger import entries, lessons
+from afterword.store.ledger import arrivals, entries, lessons
 from afterword.store.ledger.forgetting import Wanted
 from afterword.store.ledger.ledger import RecordKind
 
@@ -20,6 +21,13 @@ def three(tmp_path: Path) -> Iterator[list[Machine]]:
     yield made
     for machine in made:
         machine.close()
+
+
+@pytest.fixture
+def mini(tmp_path: Path) -> Iterator[Machine]:
+    made = Machine(tmp_path / "mini", "mini", 1)
+    yield made
+    made.close()
 
 
 def hold(owner: Machine, other: Machine, *, back: bool = True) -> None:
@@ -113,3 +121,67 @@ def test_a_fact_that_was_made_of_a_forgotten_lesson_goes(three: list[Machine], f
         assert all(value == "{}" for (value,) in rows), machine.name
         for file in machine.path.rglob("*"):
             assert not file.is_file() or b"quetzalcoatl" not in file.read_bytes(), file
+
+
+HEX = "ab" * 16
+SECTION = {
+    "session": HEX, "day": "2026-06-01", "time": "10:00", "start_us": 1, "harness": "codex", "project": "p", "origin": "x",
+    "digest": {"context": {"text": "", "items": [], "quote": ""}},
+}  # fmt: skip
+ITEM = {
+    "kind": 1, "said_by": 1, "time_us": 1, "time_flag": 0, "text": "x", "rank": 3,
+    "home": {"id": HEX, "harness": "codex", "native": "n"},
+}  # fmt: skip
+
+
+def said(value: object, **more: object) -> dict[str, object]:
+    return {"value": value, "rank": 1} | more
+
+
+@pytest.mark.parametrize(
+    ("kind", "key", "body"),
+    [
+        ("hold", f"{HEX}/{HEX}/{HEX}", said([])),
+        ("hold", f"{HEX}/{HEX}", said({"a": 1})),
+        ("setting", "compile.on", said(7)),
+        ("setting", "vault.zone", said([["", "Mars/Utopia"]])),
+        ("setting", "use/compile/a-0123456789ab", said("often")),
+        ("setting", "my AKIAQ3EGRIJKLMNOPQ2Z", said(1)),
+        ("section", "s-0123456789ab", said(SECTION | {"day": "../../../2026-06-01"})),
+        ("section", "s-0123456789ab", said(SECTION | {"day": "20260601"})),
+        ("section", "s-0123456789ab %%", said(SECTION)),
+        ("section", "s-0123456789ab", said({"session": HEX})),
+        ("digest", "s-0123456789ab", said({}, of={"item": ["zz"]})),
+        ("build", "2026-13-41", said({})),
+        ("article", "a-0123456789ab", said({"kind": "concept", "title": "x", "slug": "../../x"})),
+        ("lesson", "l-0123456789ab/edits", said([])),
+        ("fact", "f-0123456789ab", said({})),
+        ("tombstone", "session:../x", said({}, rank=4)),
+        ("item", HEX, ITEM | {"time_us": 2**70}),
+        ("item", HEX, ITEM | {"exit": "password: hunter2hunter2"}),
+        ("item", HEX, ITEM | {"home": {"id": "../x", "harness": "codex", "native": "n"}}),
+        ("membership", f"{HEX}/{HEX}", {"pos": 1, "sub": 0, "said": 0, "authority": 0, "rank": 99}),
+    ],
+)
+def test_a_record_that_its_kind_does_not_allow_is_refused(
+    mini: Machine, kind: str, key: str, body: dict[str, object]
+) -> None:
+    mini.talk()
+    before = mini.ledger.db.execute("SELECT count(*) FROM register").fetchone(), mini.knows()
+    entry = entries.Entry(1, kind, key, 1, msgspec.json.encode(body, order="sorted"))
+    with pytest.raises(arrivals.Unfit) as told:
+        arrivals.take(mini.ledger, mini.program.redactor, "c" * 32, [entry])
+    assert str(key) not in str(told.value)
+    assert (mini.ledger.db.execute("SELECT count(*) FROM register").fetchone(), mini.knows()) == before
+    # What reads them goes on as before.
+    mini.talk()
+    mini.compile()
+
+
+def test_keys_that_are_none_and_revisions_that_leave_no_room_are_refused(mini: Machine) -> None:
+    ledger, redactor = mini.ledger, mini.program.redactor
+    stub = entries.Entry(1, "setting", "my AKIAQ3EGRIJKLMNOPQ2Z", 1, None, "superseded")
+    last = entries.Entry(1, "setting", "x.y", 2**63 - 1, b'{"rank":1,"value":1}')
+    for entry in (stub, last):
+        with pytest.raises(arrivals.Unfit):
+            arrivals.take(ledger, redactor, "c" * 32, [entry])

@@ -16,7 +16,7 @@ from afterword.domain.registers import Rank, wins
 from afterword.domain.slugs import slug
 from afterword.redact.redactor import Redactor
 from afterword.redact.text import Redacted
-from afterword.store.ledger import articles, authority, entries, lessons, masked, sessions, tombstones
+from afterword.store.ledger import articles, authority, entries, lessons, masked, sessions, shapes, tombstones
 from afterword.store.ledger.entries import (
     FORGOTTEN,
     Entry,
@@ -36,6 +36,8 @@ B = TypeVar("B", bound=msgspec.Struct)
 
 _HEX_32: Final = 32
 _NAME: Final = re.compile(r"[a-z][a-z0-9_.-]{0,39}")
+_WORD: Final = re.compile(r"[a-z][a-z_-]{0,29}")
+_REV_MAX: Final = 2**53
 _NO_FACTS: Final = "{}"
 
 
@@ -93,6 +95,7 @@ class Rows:
         """Apply a record that has a body."""
         assert entry.body is not None
         kind = entries.KINDS[entry.kind]
+        self.check_key(entry)
         if kind is RecordKind.ORIGIN:
             return self._machine(entry, origin, self._body(entry, OriginBody))
         if kind is RecordKind.SESSION:
@@ -102,6 +105,17 @@ class Rows:
         if kind is RecordKind.MEMBERSHIP:
             return self._membership(entry, origin, self._body(entry, MembershipBody))
         return self._register(kind, entry, origin, self._body(entry, RegisterBody))
+
+    def check_key(self, entry: Entry) -> None:
+        """Raise Unfit unless a record of its kind can have its key, which is kept as it is, and revision."""
+        if entry.rev > _REV_MAX:
+            raise Unfit(f"number {entry.n}: a revision after which there is none")
+        try:
+            shapes.check_key(entries.KINDS[entry.kind], entry.key)
+        except ValueError as err:
+            raise Unfit(f"number {entry.n}: a {entry.kind} that is none: {err}") from err
+        if self._redactor.plain(entry.key) != entry.key:
+            raise Unfit(f"number {entry.n}: a key that holds a secret")
 
     def _body(self, entry: Entry, shape: type[B]) -> B:
         assert entry.body is not None
@@ -129,7 +143,6 @@ class Rows:
 
     def _session(self, entry: Entry, origin: str, body: SessionBody) -> Admitted:
         by, author = self._author(origin, body.by)
-        _hex(entry.key, entry)
         row = entries.ref_of(self._ledger, RecordKind.SESSION, entry.key)
         native, harness = self._redactor.plain(body.native), self._harness(body.harness)
         said = dict(body.facts)
@@ -167,11 +180,14 @@ class Rows:
     def _item(self, entry: Entry, origin: str, body: ItemBody) -> Admitted:
         by, author = self._author(origin, body.by)
         its_id = ItemId(_bytes(entry.key, entry))
+        _bytes(body.home.id, entry)
         kind, said_by, flag = self._enums(entry, body)
         row = entries.ref_of(self._ledger, RecordKind.ITEM, entry.key)
         text = self._redactor.redact(body.text)
         if not self._forgotten.none and self._forbidden(entry, body, row, kind, text):
             return Admitted(row, FORGOTTEN)
+        if isinstance(body.exit, str) and not _WORD.fullmatch(body.exit):
+            raise Unfit(f"number {entry.n}: an item that ended in a way there is none")
         path = self._redactor.redact(body.path) if body.path is not None else None
         rank = self._rank(body.rank, (text, path), (body.text, body.path))
         blob, packed = pack(text)
@@ -209,9 +225,7 @@ class Rows:
     def _membership(self, entry: Entry, origin: str, body: MembershipBody) -> Admitted:
         by, author = self._author(origin, body.by)
         session_id, _, item_hex = entry.key.partition("/")
-        _hex(session_id, entry)
-        _hex(item_hex, entry)
-        if body.said not in (0, 1, 2):
+        if body.said not in (0, 1, 2) or body.rank not in list(Rank):
             raise Unfit(f"number {entry.n}: a membership in no state there is")
         session = entries.ref_of(self._ledger, RecordKind.SESSION, session_id)
         item = entries.ref_of(self._ledger, RecordKind.ITEM, item_hex)
@@ -249,13 +263,15 @@ class Rows:
     def _register(self, kind: RecordKind, entry: Entry, origin: str, body: RegisterBody) -> Admitted:
         by, author = self._author(origin, body.by)
         row = entries.ref_of(self._ledger, kind, entry.key)
-        if self._redactor.plain(entry.key) != entry.key:
-            raise Unfit(f"number {entry.n}: a key that holds a secret")
-        if kind is RecordKind.TOMBSTONE:
-            tombstones.check(entry.key)
-        elif not self._forgotten.none and self._tells(kind, entry.key, body):
+        for item in body.of.get(entries.name_of(RecordKind.ITEM), ()):
+            _bytes(item, entry)
+        if kind is not RecordKind.TOMBSTONE and not self._forgotten.none and self._tells(kind, entry.key, body):
             return Admitted(row, FORGOTTEN)
         value = self._redactor.document(body.value, plain=PLAIN.get(kind, ()))
+        try:
+            shapes.check(kind, entry.key, value)
+        except (ValueError, RecursionError) as err:  # also msgspec's: a field and a type, never a value
+            raise Unfit(f"number {entry.n}: a {entry.kind} that is none: {err}") from err
         rank = self._rank(body.rank, msgspec.json.decode(value.encode()), body.value)
         new = (False, rank, entry.rev, author)
         if not row:
@@ -453,10 +469,6 @@ class Rows:
 
     def _any(self, query: str, *given: object) -> bool:
         return self._db.execute(query, given).fetchone() is not None
-
-
-def _hex(text: str, entry: Entry) -> None:
-    _bytes(text, entry)
 
 
 def _bytes(text: str, entry: Entry) -> bytes:

@@ -5,6 +5,7 @@ of it is noted to be forgotten. Numbers that are here are skipped; a payload fil
 withheld. The same number with another name means that two machines use one origin: all of it is refused.
 """
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -21,6 +22,8 @@ _WORDS: Final = frozenset({SUPERSEDED, FORGOTTEN, entries.RESCRUBBED, WITHHELD})
 
 
 _BY: Final = b'"by":"'
+_UNNAMED: Final = re.compile(rf"{FORGOTTEN}:\d{{1,19}}")
+"""The key of what is not even known by its key any more."""
 
 
 class _Said(msgspec.Struct, frozen=True):
@@ -154,6 +157,8 @@ class _Arrival:
         if entry.body is None:
             if entry.why not in _WORDS:
                 raise Unfit(f"number {entry.n}: nothing, for a reason that is none")
+            if not _UNNAMED.fullmatch(entry.key):
+                self._rows.check_key(entry)
             ref = entries.ref_of(self._ledger, kind, entry.key)
             if entry.why != SUPERSEDED or not ref:
                 self._number(entry, kind, entry.why)

@@ -369,6 +369,8 @@ def _articles_of(ledger: Ledger, keys: set[SegmentKey]) -> list[tuple[ArticleUid
 
 def rewrite(ledger: Ledger, register: registers.Register, value: str) -> None:
     """Give a register a value that is less than it had, whatever its rank."""
+    # Spelt as what comes from another machine is, or the same would not be known for the same.
+    value = msgspec.json.encode(msgspec.json.decode(value), order="sorted").decode()
     if ledger.db.execute("SELECT 1 FROM register WHERE row = ? AND value = ?", (register.row, value)).fetchone():
         return  # another machine has done it
     ledger.db.execute(
