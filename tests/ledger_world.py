@@ -6,6 +6,7 @@ from pathlib import Path
 from machines import Machine, cut, fails, settle, talk
 
 from afterword.store.ledger import entries
+from afterword.store.vault_card import may_write
 
 STEPS = (
     *("talk", "talk", "talk", "rewind", "compile", "edit", "edit section", "retract", "undo"),
@@ -29,6 +30,7 @@ class World:
         self.forgotten_sessions: set[str] = set()
         self.forgotten_items: set[bytes] = set()
         self.forgotten_lessons: set[str] = set()
+        self.forgotten_texts: set[str] = set()
         self.names: dict[tuple[str, int], tuple[str, str, int]] = {}
 
     def close(self) -> None:
@@ -61,9 +63,9 @@ class World:
         elif step == "undo":
             machine.undo()
         elif step == "forget session":
-            self.forgotten_sessions.add(machine.forget_session())
+            self.forgotten_sessions.add(machine.forget_session(self.forgotten_texts))
         elif step == "forget item":
-            self.forgotten_items.add(machine.forget_item())
+            self.forgotten_items.add(machine.forget_item(self.forgotten_texts))
         elif step == "withhold":
             one, other = self.two()
             one.withheld[other.ledger.origin[0]] = ("orchard-api",)
@@ -108,7 +110,7 @@ class World:
         elif step == "correct":
             machine.correct()
         elif step == "forget lesson":
-            self.forgotten_lessons.add(machine.forget_lesson())
+            self.forgotten_lessons.add(machine.forget_lesson(self.forgotten_texts))
         elif step == "clone" and len(self.machines) < 4:
             self.made += 1
             name = f"m{self.made}"
@@ -204,6 +206,14 @@ class World:
                 (its_id,),
             ).fetchone()
             assert found == (0,)
+        said = "\n".join([*machine.texts(), *machine.learned()])
+        gone = [text.encode() for text in self.forgotten_texts if len(text) > 20 and text not in said]
+        # A vault that another machine writes is that one's to change.
+        ours = machine.path if may_write(machine.vault, machine.ledger) else machine.path / "state"
+        for path in ours.rglob("*"):
+            data = path.read_bytes() if path.is_file() and ".claude" not in path.parts else b""
+            if b"My own words" not in data and b"- I saw that" not in data:  # then a person left it there
+                assert [text for text in gone if text in data] == [], path
         for uid in self.forgotten_lessons - {""}:
             rows = db.execute("SELECT value FROM register WHERE key IN (?, ? || '/edits')", (uid, uid)).fetchall()
             assert all(value == "{}" for (value,) in rows), uid

@@ -26,7 +26,7 @@ from afterword.domain.ids import SessionId
 from afterword.domain.settings import Settings
 from afterword.store import faults
 from afterword.store.ledger import articles, compile_on, forgetting, holds, lessons, registers, views
-from afterword.store.ledger.ledger import RecordKind
+from afterword.store.ledger.ledger import RecordKind, unpack
 from afterword_sync.channel import Pipes
 from afterword_sync.conversation import exchange, serve
 from afterword_sync.errors import SyncError
@@ -135,6 +135,8 @@ class Machine:
         program.write_up(settle_us=0)
         if program.compiling.owed():
             program.compiling.render()
+        if program.lessons.owed():
+            program.lessons.render()
 
     def compile(self) -> None:
         self.work()
@@ -171,23 +173,30 @@ class Machine:
         if gone:
             retract.undo(self.program, retract.Undo(self.rng.choice(gone)), _silent, _on)
 
-    def forget_session(self) -> str:
-        """Forget a session, whoever's it is; its id."""
+    def forget_session(self, texts: set[str]) -> str:
+        """Forget a session, whoever's it is; its id. Its words go into `texts`."""
         ids = [its_id for (its_id,) in self.ledger.db.execute("SELECT id FROM session ORDER BY id")]
         if not ids:
             return ""
         its_id = self.rng.choice(ids)
+        rows = self.ledger.db.execute(
+            "SELECT i.text, i.packed FROM membership m JOIN session s ON s.row = m.session"
+            " JOIN item i ON i.row = m.item WHERE s.id = ?",
+            (its_id,),
+        )
+        texts |= {str(unpack(*row))[:60] for row in rows}
         self.forget(forgetting.Wanted(sessions=(SessionId(its_id),)))
         return str(its_id)
 
-    def forget_item(self) -> bytes:
+    def forget_item(self, texts: set[str]) -> bytes:
         """Forget one thing that was said; its id."""
         rows = self.ledger.db.execute(
-            "SELECT row, id FROM item WHERE kind IN (1, 2) AND chars > 0 ORDER BY id"
+            "SELECT row, id, text, packed FROM item WHERE kind IN (1, 2) AND chars > 0 ORDER BY id"
         ).fetchall()
         if not rows:
             return b""
-        row, its_id = self.rng.choice(rows)
+        row, its_id, *text = self.rng.choice(rows)
+        texts.add(str(unpack(*text))[:60])
         self.forget(forgetting.Wanted(items=(row,)))
         return bytes(its_id)
 
@@ -215,14 +224,22 @@ class Machine:
             given = retract.Retract((self.rng.choice(ids),), "it is wrong", f"It is the {sentence(self.rng, 4)}")
             retract.retract(self.program, given, _silent, _on)
 
-    def forget_lesson(self) -> str:
+    def forget_lesson(self, texts: set[str]) -> str:
         """Forget an entry of the journal; its id."""
-        uids = sorted(each.uid for each in lessons.lessons(self.ledger))
-        if not uids:
+        entries = sorted(lessons.lessons(self.ledger), key=lambda each: each.uid)
+        if not entries:
             return ""
-        uid = self.rng.choice(uids)
+        chosen = self.rng.choice(entries)
+        uid = chosen.uid
+        texts.add(chosen.lesson.text[:60])
         self.forget(forgetting.Wanted(lessons=(uid,)))
         return str(uid)
+
+    def learned(self) -> list[str]:
+        """What entries of the journal and facts say, and what articles do."""
+        found = [each.lesson.text for each in lessons.lessons(self.ledger)]
+        found += [each.fact.text for each in lessons.facts(self.ledger)]
+        return found + [claim.text for each in articles.current(self.ledger) for claim in each.article.points]
 
     def same_store_as(self, other: "Machine") -> None:
         """A session of another machine's agent is in the store of this one's, too."""

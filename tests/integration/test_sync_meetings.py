@@ -9,8 +9,9 @@ import pytest
 from machines import Machine, settle, talk
 
 from afterword.app import sync_holds
+from afterword.domain.ids import SessionId
 from afterword.domain.settings import Peer
-from afterword.store.ledger import arrivals, entries, lessons
+from afterword.store.ledger import arrivals, article_files, articles, entries, lessons
 from afterword.store.ledger.forgetting import Wanted
 from afterword.store.ledger.ledger import RecordKind
 
@@ -125,8 +126,8 @@ def test_a_fact_that_was_made_of_a_forgotten_lesson_goes(three: list[Machine], f
 
 HEX = "ab" * 16
 SECTION = {
-    "session": HEX, "day": "2026-06-01", "time": "10:00", "start_us": 1, "harness": "codex", "project": "p", "origin": "x",
-    "digest": {"context": {"text": "", "items": [], "quote": ""}},
+    "session": HEX, "day": "2026-06-01", "time": "10:00", "start_us": 1, "harness": "codex", "project": "p",
+    "origin": "x", "digest": {"context": {"text": "", "items": [], "quote": ""}},
 }  # fmt: skip
 ITEM = {
     "kind": 1, "said_by": 1, "time_us": 1, "time_flag": 0, "text": "x", "rank": 3,
@@ -185,3 +186,23 @@ def test_keys_that_are_none_and_revisions_that_leave_no_room_are_refused(mini: M
     for entry in (stub, last):
         with pytest.raises(arrivals.Unfit):
             arrivals.take(ledger, redactor, "c" * 32, [entry])
+
+
+def test_an_article_that_was_forgotten_elsewhere_leaves_a_persons_file(three: list[Machine]) -> None:
+    """Its record comes with the tombstones: by then nothing in the ledger tells what the file said."""
+    mini, laptop, _ = three
+    mini.talk()
+    mini.compile()
+    talk(mini, laptop)
+    note = min((laptop.vault / "knowledge/concepts").glob("*.md"))
+    note.write_text(f"{note.read_text()}\n## My notes\n\nMy own words.\n")
+    laptop.program.compiling.look()
+    uid = next(file.uid for file in article_files.every(laptop.ledger).values() if laptop.vault / file.path == note)
+    quotes = [claim.quote for claim in articles.stored(laptop.ledger)[uid].points]
+    assert quotes
+    ids = [its_id for (its_id,) in mini.ledger.db.execute("SELECT id FROM session")]
+    mini.forget(Wanted(sessions=tuple(SessionId(its_id) for its_id in ids)))
+    talk(mini, laptop)
+    said = "".join(path.read_text() for path in laptop.vault.rglob("*.md"))
+    assert "My own words" in said
+    assert [quote for quote in quotes if quote in said] == []

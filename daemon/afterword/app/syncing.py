@@ -124,6 +124,8 @@ def _whole(program: Program, telling: Telling) -> None:
         program.write_up(on_progress=lambda what, done, all_: tell("Writing", "sections", done, all_, what))
         if program.compiling.owed():
             program.compiling.render()
+        if program.lessons.owed():
+            program.lessons.render()
         passes.catch_up(program, tell, lambda: False)
 
 

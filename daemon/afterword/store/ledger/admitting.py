@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
 
+from afterword.domain.articles import Article
 from afterword.domain.errors import DataError
 from afterword.domain.ids import ItemId
 from afterword.domain.items import Kind, SaidBy, Time
@@ -72,6 +73,8 @@ class Rows:
         self._awaited = self._any("SELECT 1 FROM derives LIMIT 1")
         self.stones: list[Tombstone] = []
         """Tombstones that are new, or say more than before."""
+        self.emptied: dict[str, str] = {}
+        """Articles of which nothing is left, since what they said was forgotten, and what their file was called."""
         self.items: set[int] = set()
         """Items that are here and that something new forbids."""
 
@@ -291,9 +294,16 @@ class Rows:
             )
             if old[4] == value and kind is not RecordKind.DIGEST:
                 return Admitted(row)
+            if kind is RecordKind.ARTICLE and not entry.key.endswith("/edits"):
+                self._emptied(entry.key, old[4], value)
         self._made_of(kind, row, body.of)
         self._news(kind, entry.key, value)
         return Admitted(row)
+
+    def _emptied(self, uid: str, before: str, value: str) -> None:
+        slug, now = (msgspec.json.decode(each.encode(), type=Article).slug for each in (before, value))
+        if slug and not now:
+            self.emptied[uid] = slug
 
     def _news(self, kind: RecordKind, key: str, value: Redacted) -> None:
         """What has to be done here because a register says something else now."""

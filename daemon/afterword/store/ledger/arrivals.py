@@ -133,6 +133,7 @@ class _Arrival:
         self._awaited()
         self._rows.settle()
         forgetting.notice_items(self._ledger, self._rows.items)
+        forgetting.notice_articles(self._ledger, self._rows.emptied)
         return Counted(len(new), len(known) - len(fills), len(fills), stones)
 
     def _fills(self, known: Sequence[Entry]) -> list[Entry]:

@@ -5,7 +5,7 @@ is shown any more. It also notes what is to be done, as rows, days and keyed has
 loses nothing of the plan and the plan holds no text. `store.ledger.erasing` does it.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, Literal, TypeAlias
 
 import msgspec
@@ -150,6 +150,13 @@ def notice(ledger: Ledger, new: Iterable[Tombstone]) -> None:
 def notice_items(ledger: Ledger, rows: Iterable[int]) -> None:
     """Note items that something which came forbids; inside a transaction."""
     ask(ledger, Wanted(items=tuple(sorted(rows))))
+
+
+def notice_articles(ledger: Ledger, emptied: Mapping[str, str]) -> None:
+    """Note articles (uid → slug) that another machine has taken everything out of: what their files say goes here, too,
+    and nothing in the ledger tells that any more."""
+    for uid, slug in emptied.items():
+        _plan(ledger, "article", uid, slug)
 
 
 def owned_by(ledger: Ledger, its_id: SessionId) -> set[int]:
