@@ -94,6 +94,8 @@ class Machine:
         return self.program.ledger
 
     def log(self) -> LedgerLog:
+        """What an exchange begins with."""
+        compile_on.claim(self.ledger, self.program.redactor)
         return LedgerLog(self.program.ledger, self.program.redactor)
 
     # What happens on it.
@@ -283,17 +285,15 @@ class Machine:
         self.after(log.news)
         return log.news
 
-    def after(self, news: int, peer: str = "") -> None:
+    def after(self, news: int) -> None:
         """What follows from an exchange here."""
-        if peer:
-            compile_on.meet(self.ledger, self.program.redactor, [peer])
         if forgetting_app.due(self.program):
             forgetting_app.run(self.program, _silent)
         if news:
             self.work()
 
     def knows(self) -> dict[str, int]:
-        return dict(self.log().vector())
+        return dict(LedgerLog(self.ledger, self.program.redactor).vector())
 
     def fingerprint(self) -> str:
         return fingerprint.fingerprint(self.ledger)
@@ -377,9 +377,8 @@ def talk(one: Machine, other: Machine, channel: Callable[[int], Pipes] = _plain)
                 machine.after(log.news)
     if failed:
         raise failed[0]
-    ids = one.ledger.origin[0], other.ledger.origin[0]
-    one.after(logs[0].news, ids[1])
-    other.after(logs[1].news, ids[0])
+    one.after(logs[0].news)
+    other.after(logs[1].news)
     return logs[0].news + logs[1].news
 
 

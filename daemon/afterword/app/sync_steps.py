@@ -24,12 +24,12 @@ STEP_MAX_BYTES: Final = 64 << 20
 
 
 class Step(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`take` and `early` bring records, a line each; `hold` names the peer that is about to be sent something; `reborn`
+    """`begin` comes first. `take` and `early` bring records, a line each; `hold` names the peer that is about to be sent something; `reborn`
     gives this machine a new origin; `exported` remembers a folder; `tried` and `done` say how an exchange ended. `name`
     is the peer's in the settings, `news` whether anything came.
     """
 
-    do: Literal["take", "early", "hold", "reborn", "exported", "tried", "done"]
+    do: Literal["begin", "take", "early", "hold", "reborn", "exported", "tried", "done"]
     peer: str = ""
     name: str = ""
     lines: str = ""
@@ -47,6 +47,9 @@ def do(program: "Program", step: Step, tell: "Tell") -> dict[str, Any]:
         UserError: records cannot be taken; nothing of them was.
     """
     log = LedgerLog(program.ledger, program.redactor, program.config.settings.peers)
+    if step.do == "begin":
+        compile_on.claim(program.ledger, program.redactor)
+        return {}
     if step.do == "hold":
         log.hold(step.peer)
         return {}
@@ -95,9 +98,7 @@ def remember(program: "Program", step: Step) -> None:
 
 
 def follow(program: "Program", step: Step, tell: "Tell") -> None:
-    """What follows from what came: one of the two compiles, what is forgotten elsewhere goes here, texts are found."""
-    # A folder names no machine that was spoken with: those it brought something of were met.
-    compile_on.meet(program.ledger, program.redactor, [step.peer] if step.peer else list(step.vector))
+    """What follows from what came: what is forgotten elsewhere goes here, texts are found."""
     if forgetting.due(program):
         forgetting.run(program, tell)
     if step.news:

@@ -17,7 +17,7 @@ from afterword.app.sync_log import LedgerLog, cleaned
 from afterword.app.sync_steps import Step
 from afterword.domain.errors import AfterwordError, NotSetUp, TransientError, UsageError
 from afterword.domain.settings import Peer
-from afterword.store.ledger import holds
+from afterword.store.ledger import compile_on, holds
 from afterword.store.ledger.ledger import FILE, Ledger, open_reader
 from afterword_sync import errors
 from afterword_sync.folder import Exported, Imported, Pending, export_folder, import_folder
@@ -69,6 +69,11 @@ class Log(LedgerLog):
         inserted = msgspec.convert(done, Inserted)
         self.news += inserted.new + inserted.filled
         return inserted
+
+    def begin(self) -> None:
+        """Before anything is said: see to it that the two know which one compiles when they part."""
+        if not compile_on.runs_on(self._ledger):
+            self.step(Step("begin"))
 
     def hold(self, peer: str) -> None:
         self.step(Step("hold", peer=peer))
@@ -173,6 +178,8 @@ def with_host(
     host = Host(host=peer.host or key or name, command=peer.command or None, accept_new=accept_new)
     with opened(config, env, "sync", telling) as log, telling() as tell:
         try:
+            if not dry_run:
+                log.begin()
             done = exchange_with(host, log, program=PROGRAM, progress=_progress(tell), dry_run=dry_run, environment=env)
         except errors.SyncError as err:
             if not dry_run:
@@ -207,6 +214,7 @@ def answer(config: Config, env: Mapping[str, str], telling: Telling) -> None:
 
     settled(config)
     with contextlib.closing(standard_streams()) as channel, opened(config, env, "sync serve", telling) as log:
+        log.begin()
         try:
             done = serve(channel, log, program=PROGRAM)
         except errors.SyncError as err:
@@ -219,6 +227,7 @@ def answer(config: Config, env: Mapping[str, str], telling: Telling) -> None:
 def export(config: Config, env: Mapping[str, str], folder: Path, telling: Telling) -> dict[str, Any]:
     """Bring a folder of batches up to the ledger; the fields of `sync export --json`."""
     with opened(config, env, "sync export", telling) as log, telling() as tell:
+        log.begin()
         # Before anything is there, so that `forget` never misses it.
         log.step(Step("exported", folder=str(folder.absolute())))
         done: Exported = export_folder(folder, log, _progress(tell))
@@ -235,6 +244,7 @@ def take(config: Config, env: Mapping[str, str], folder: Path, telling: Telling)
         raise UsageError(f"there is no folder {folder}", "name the folder that `afterword sync export` wrote")
     with opened(config, env, "sync import", telling) as log:
         with telling() as tell:
+            log.begin()
             done: Imported = import_folder(folder, log, _progress(tell))
         met = {each.origin: each.last for each in done.origins if each.new}
         log.step(Step("done", news=bool(log.news or log.stones), vector=met))
