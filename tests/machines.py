@@ -137,6 +137,7 @@ class Machine:
         program.write_up(settle_us=0)
         if program.compiling.owed():
             program.compiling.render()
+        program.lessons.take_in()
         if program.lessons.owed():
             program.lessons.render()
 

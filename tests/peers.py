@@ -3,6 +3,7 @@
 import random
 import shutil
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +12,8 @@ from homes import Home
 from knowledge import HISTORY, NOW
 from sshd import Client, Sshd
 from transcripts import CodexSession, sentence
+
+from afterword.domain.errors import Exit
 
 
 def home(path: Path, name: str) -> Home:
@@ -28,7 +31,13 @@ def told(made: Home, seed: int, question: str = "Why does the tide page lag?") -
     path = session.path(made.path)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(b"".join(session.lines))
-    made.run("up", "--once", "--settle", "0", **NOW)
+    for _ in range(100):
+        # Whoever answered a machine that was killed holds the lock until it has noticed.
+        done = made.run("up", "--once", "--settle", "0", code=None, **NOW)
+        if done.returncode != Exit.BUSY:
+            break
+        time.sleep(0.1)
+    assert done.returncode == 0, done.stderr
     return session
 
 

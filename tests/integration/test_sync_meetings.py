@@ -206,3 +206,19 @@ def test_an_article_that_was_forgotten_elsewhere_leaves_a_persons_file(three: li
     said = "".join(path.read_text() for path in laptop.vault.rglob("*.md"))
     assert "My own words" in said
     assert [quote for quote in quotes if quote in said] == []
+
+
+def test_an_old_ledger_that_is_put_back_twice_numbers_nothing_again(mini: Machine) -> None:
+    mini.talk()
+    mini.close()
+    file = mini.path / "state/ledger.db"
+    old = file.read_bytes()
+    origins = set()
+    for _ in range(3):
+        mini.open()
+        mini.talk()
+        assert mini.ledger.origin[0] not in origins
+        origins.add(mini.ledger.origin[0])
+        mini.close()
+        file.write_bytes(old)  # in its place, as a tool does that changes a file's blocks
+    mini.open()

@@ -24,9 +24,9 @@ STEP_MAX_BYTES: Final = 64 << 20
 
 
 class Step(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`begin` comes first. `take` and `early` bring records, a line each; `hold` names the peer that is about to be sent something; `reborn`
-    gives this machine a new origin; `exported` remembers a folder; `tried` and `done` say how an exchange ended. `name`
-    is the peer's in the settings, `news` whether anything came.
+    """`begin` comes first. `take` and `early` bring records, a line each; `hold` names the peer that is about to be sent
+    something; `reborn` gives this machine a new origin; `exported` remembers a folder; `tried` and `done` say how an
+    exchange ended. `name` is the peer's in the settings, `news` whether anything came.
     """
 
     do: Literal["begin", "take", "early", "hold", "reborn", "exported", "tried", "done"]

@@ -53,8 +53,8 @@ def claim(ledger: Ledger, redactor: Redactor) -> None:
     if runs_on(ledger):
         return
     its_id = ledger.origin[0]
-    built = ledger.db.execute(
-        "SELECT count(*) FROM log WHERE origin = 1 AND kind = ?", (RecordKind.BUILD,)
-    ).fetchone()[0]
+    built = ledger.db.execute("SELECT count(*) FROM log WHERE origin = 1 AND kind = ?", (RecordKind.BUILD,)).fetchone()[
+        0
+    ]
     with ledger.transaction():
         registers.put(ledger, RecordKind.SETTING, KEY, redactor.document(its_id, plain=("",)), rev=built)
