@@ -8,12 +8,15 @@ import msgspec
 import pytest
 from machines import Machine, settle, talk
 
-from afterword.app import sync_holds
+from afterword.app import sync_holds, sync_steps
+from afterword.domain.clock import parse_rfc3339
 from afterword.domain.ids import SessionId
+from afterword.domain.registers import Rank
 from afterword.domain.settings import Peer
-from afterword.store.ledger import arrivals, article_files, articles, entries, lessons
+from afterword.store.ledger import arrivals, article_files, articles, entries, lessons, registers
 from afterword.store.ledger.forgetting import Wanted
 from afterword.store.ledger.ledger import RecordKind
+from afterword.store.vault_card import read_card
 
 
 @pytest.fixture
@@ -222,3 +225,18 @@ def test_an_old_ledger_that_is_put_back_twice_numbers_nothing_again(mini: Machin
         mini.close()
         file.write_bytes(old)  # in its place, as a tool does that changes a file's blocks
     mini.open()
+
+
+def test_days_end_where_they_do_on_the_other_machine_at_once(three: list[Machine]) -> None:
+    mini, laptop, _ = three
+    late = parse_rfc3339("2026-06-01T20:30:00Z") or 0
+    assert laptop.program.zones.day(late) == "2026-06-01"
+    with mini.ledger.transaction():
+        value = mini.program.redactor.document([["", "Asia/Tokyo"]], plain=("",))
+        registers.put(mini.ledger, RecordKind.SETTING, "vault.zone", value, Rank.PERSON)
+    talk(mini, laptop)
+    sync_steps.follow(laptop.program, lambda *_: None)
+    assert laptop.program.zones.day(late) == "2026-06-02"
+    card = read_card(laptop.vault)
+    assert card is not None
+    assert card.zone == [("", "Asia/Tokyo")]

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
-from afterword.app import forgetting, sync_folders, sync_holds
+from afterword.app import forgetting, setup, sync_folders, sync_holds
 from afterword.app.sync_holds import Met
 from afterword.app.sync_log import LedgerLog
 from afterword.domain.errors import UserError
-from afterword.store.ledger import compile_on
+from afterword.store.ledger import arrivals, compile_on
 from afterword_sync.log import Refused
 from afterword_sync.record import RecordError, decode
 
@@ -24,9 +24,9 @@ STEP_MAX_BYTES: Final = 64 << 20
 
 
 class Step(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`begin` comes first. `take` and `early` bring records, a line each; `hold` names the peer that is about to be sent
-    something; `reborn` gives this machine a new origin; `exported` remembers a folder; `tried` and `done` say how an
-    exchange ended. `name` is the peer's in the settings, `news` whether anything came.
+    """`begin` comes first. `take` and `early` bring records, a line each; `hold` names the peer that is about to be
+    sent something; `reborn` gives this machine a new origin; `exported` remembers a folder; `tried` and `done` say how
+    an exchange ended. `name` is the peer's in the settings.
     """
 
     do: Literal["begin", "take", "early", "hold", "reborn", "exported", "tried", "done"]
@@ -35,7 +35,6 @@ class Step(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     lines: str = ""
     known: int = 0
     problem: str = ""
-    news: bool = False
     folder: str = ""
     vector: dict[str, int] = {}
 
@@ -71,7 +70,7 @@ def do(program: "Program", step: Step, tell: "Tell") -> dict[str, Any]:
             raise UserError(str(err)) from err
     remember(program, step)
     if step.do == "done":
-        follow(program, step, tell)
+        follow(program, tell)
     return {}
 
 
@@ -97,10 +96,24 @@ def remember(program: "Program", step: Step) -> None:
         sync_holds.remember(program.ledger, program.redactor, name, found)
 
 
-def follow(program: "Program", step: Step, tell: "Tell") -> None:
-    """What follows from what came: what is forgotten elsewhere goes here, texts are found."""
+def follow(program: "Program", tell: "Tell") -> None:
+    """What follows from what came: what is forgotten elsewhere goes here, texts are found, days end where they do on
+    the other machine."""
+    setup.follow_zone(program.ledger, program.redactor, program.vault, program.zones)
     if forgetting.due(program):
         forgetting.run(program, tell)
-    if step.news:
+    if unseen(program):
         program.text.catch_up(lambda: False)
         program.ready.sync()
+
+
+def unseen(program: "Program") -> bool:
+    """Whether something came of which not everything is made yet: now, or before a kill."""
+    return program.ledger.meta(arrivals.UNSEEN) == 1
+
+
+def seen(program: "Program") -> None:
+    """All of it is made, or will be by whoever runs on."""
+    if unseen(program):
+        with program.ledger.transaction():
+            program.ledger.set_meta(arrivals.UNSEEN, 0)

@@ -102,8 +102,9 @@ def opened(config: Config, env: Mapping[str, str], command: str, telling: Tellin
         def step(given: Step) -> dict[str, Any]:
             with telling() as tell:
                 done = sync_steps.do(program, given, tell)
-            if given.do == "done" and given.news:
+            if given.do == "done" and sync_steps.unseen(program):
                 _whole(program, telling)
+                sync_steps.seen(program)
             return done
 
         yield _Own(program, config, step)
@@ -185,9 +186,9 @@ def with_host(
             if not dry_run:
                 problem = f"{err.reason}; {err.hint}" if err.hint else err.reason
                 peer_id = err.done.peer if err.done else ""
-                log.step(Step("tried", peer=peer_id, name=key, problem=problem, news=bool(log.news)))
+                log.step(Step("tried", peer=peer_id, name=key, problem=problem))
                 if log.news or log.stones:
-                    log.step(Step("done", news=True))
+                    log.step(Step("done"))
             raise _words(err) from err
         if not dry_run:
             _end(log, done, key)
@@ -199,8 +200,7 @@ def _held(log: Log, origin: str) -> int:
 
 
 def _end(log: Log, done: Exchanged, name: str) -> None:
-    news = bool(log.news or log.stones or any(moved.new for moved in done.received))
-    log.step(Step("done", peer=done.peer, name=name, news=news, vector=dict(log.vector())))
+    log.step(Step("done", peer=done.peer, name=name, vector=dict(log.vector())))
 
 
 def answer(config: Config, env: Mapping[str, str], telling: Telling) -> None:
@@ -219,7 +219,7 @@ def answer(config: Config, env: Mapping[str, str], telling: Telling) -> None:
             done = serve(channel, log, program=PROGRAM)
         except errors.SyncError as err:
             if log.news or log.stones:
-                log.step(Step("done", news=True))
+                log.step(Step("done"))
             raise _words(err) from err
         _end(log, done, "")
 
@@ -246,8 +246,7 @@ def take(config: Config, env: Mapping[str, str], folder: Path, telling: Telling)
         with telling() as tell:
             log.begin()
             done: Imported = import_folder(folder, log, _progress(tell))
-        met = {each.origin: each.last for each in done.origins if each.new}
-        log.step(Step("done", news=bool(log.news or log.stones), vector=met))
+        log.step(Step("done"))
         return {"peers": [_peer(DIR, Way.IN, done.origins, done.pending)], "left": list(done.left)}
 
 

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import msgspec
 
@@ -26,6 +26,9 @@ from afterword.serve import jobs as work
 from afterword.serve.hand import Hand
 from afterword.store.ledger import forgetting, jobs
 from afterword.store.ledger.ledger import Ledger, open_beside, open_reader
+
+if TYPE_CHECKING:
+    from afterword.app.program import Program
 
 
 class Room(msgspec.Struct, frozen=True):
@@ -142,7 +145,13 @@ def events(room: Room, asked: Events) -> Answer:
 
 
 def sync(room: Room, asked: sync_steps.Step) -> Answer:
-    return room.hand.do(lambda program: sync_steps.do(program, asked, lambda *_told: None))
+    def errand(program: "Program") -> dict[str, Any]:
+        done = sync_steps.do(program, asked, lambda *_told: None)
+        if asked.do == "done":
+            sync_steps.seen(program)  # the loop goes on with it
+        return done
+
+    return room.hand.do(errand)
 
 
 class Route(msgspec.Struct, frozen=True):

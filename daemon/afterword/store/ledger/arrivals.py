@@ -21,6 +21,8 @@ from afterword.store.ledger.ledger import Ledger, RecordKind
 _WORDS: Final = frozenset({SUPERSEDED, FORGOTTEN, entries.RESCRUBBED, WITHHELD})
 
 
+UNSEEN: Final = "arrived"
+"""The small fact that something came of which not everything was made yet that follows from it."""
 _BY: Final = b'"by":"'
 _UNNAMED: Final = re.compile(rf"{FORGOTTEN}:\d{{1,19}}")
 """The key of what is not even known by its key any more."""
@@ -74,6 +76,8 @@ def heed(ledger: Ledger, redactor: Redactor, batch: Sequence[tuple[str, Entry]])
                 rows.admit(entry, origin)
         rows.settle()
         found = _forbid(ledger, rows)
+        if found:
+            ledger.set_meta(UNSEEN, 1)
         faults.hit("arrivals.commit")
     return found
 
@@ -132,6 +136,8 @@ class _Arrival:
         self._db.executemany("INSERT OR REPLACE INTO issued_again VALUES (?, ?, ?)", self._again)
         self._awaited()
         self._rows.settle()
+        if new or fills:
+            self._ledger.set_meta(UNSEEN, 1)
         forgetting.notice_items(self._ledger, self._rows.items)
         forgetting.notice_articles(self._ledger, self._rows.emptied)
         return Counted(len(new), len(known) - len(fills), len(fills), stones)
@@ -201,4 +207,4 @@ class _Arrival:
             self._db.execute("DELETE FROM stub WHERE origin = ? AND n = ?", (origin, n))
 
 
-__all__ = ["Admitted", "Counted", "Shared", "Unfit", "heed", "take"]
+__all__ = ["UNSEEN", "Admitted", "Counted", "Shared", "Unfit", "heed", "take"]
