@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from machines import Machine, settle, talk
 
-from afterword.app import sync_holds, sync_steps
+from afterword.app import retract, sync_holds, sync_steps
 from afterword.domain.clock import parse_rfc3339
 from afterword.domain.ids import SessionId
 from afterword.domain.registers import Rank
@@ -240,3 +240,21 @@ def test_days_end_where_they_do_on_the_other_machine_at_once(three: list[Machine
     card = read_card(laptop.vault)
     assert card is not None
     assert card.zone == [("", "Asia/Tokyo")]
+
+
+def test_a_replacement_that_is_forgotten_is_said_by_no_retraction(three: list[Machine]) -> None:
+    mini, laptop, _ = three
+    mini.learn_only("The NAS of the harbour office is a Synology.")
+    mini.program.lessons.fold()
+    settle(three)
+    (fact,) = lessons.facts(mini.ledger)
+    given = retract.Retract((str(fact.id),), "it was sold", "It is a quetzalcoatl box.")
+    retract.retract(mini.program, given, lambda *_: None, lambda: False)
+    settle(three)
+    (entry,) = [each for each in lessons.lessons(laptop.ledger) if "quetzalcoatl" in each.lesson.text]
+    laptop.forget(Wanted(lessons=(entry.uid,)))
+    settle(three)
+    for machine in three:
+        assert [each.edits.status for each in lessons.facts(machine.ledger)] == ["retracted"]
+        for file in machine.path.rglob("*"):
+            assert not file.is_file() or b"quetzalcoatl" not in file.read_bytes(), file
