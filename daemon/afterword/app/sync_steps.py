@@ -3,13 +3,14 @@ done. The same for a command that holds the lock and for the daemon, which is as
 """
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from afterword.app import forgetting, setup, sync_folders, sync_holds
 from afterword.app.sync_holds import Met
 from afterword.app.sync_log import LedgerLog
+from afterword.app.sync_step import Step
 from afterword.domain.errors import UserError
 from afterword.store.ledger import arrivals, compile_on
 from afterword_sync.log import Refused
@@ -18,25 +19,6 @@ from afterword_sync.record import RecordError, decode
 if TYPE_CHECKING:
     from afterword.app.passes import Tell
     from afterword.app.program import Program
-
-STEP_MAX_BYTES: Final = 64 << 20
-"""A step brings at most one batch, with every byte of it escaped."""
-
-
-class Step(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`begin` comes first. `take` and `early` bring records, a line each; `hold` names the peer that is about to be
-    sent something; `reborn` gives this machine a new origin; `exported` remembers a folder; `tried` and `done` say how
-    an exchange ended. `name` is the peer's in the settings.
-    """
-
-    do: Literal["begin", "take", "early", "hold", "reborn", "exported", "tried", "done"]
-    peer: str = ""
-    name: str = ""
-    lines: str = ""
-    known: int = 0
-    problem: str = ""
-    folder: str = ""
-    vector: dict[str, int] = {}
 
 
 def do(program: "Program", step: Step, tell: "Tell") -> dict[str, Any]:

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from afterword import __version__
-from afterword.app import client, passes, sync_steps
+from afterword.app import client
 from afterword.app.config import Config
-from afterword.app.program import Program, writer
 from afterword.app.reading import redactor
 from afterword.app.sync_log import LedgerLog, cleaned
-from afterword.app.sync_steps import Step
+from afterword.app.sync_step import Step
 from afterword.domain.errors import AfterwordError, NotSetUp, TransientError, UsageError
 from afterword.domain.settings import Peer
 from afterword.store.ledger import compile_on, holds
@@ -27,6 +26,7 @@ from afterword_sync.report import Exchanged, Moved, Progress, Way
 
 if TYPE_CHECKING:
     from afterword.app.passes import Tell
+    from afterword.app.program import Program
 
 PROGRAM: Final = f"afterword {__version__}"
 DIR: Final = "dir"
@@ -97,6 +97,10 @@ def opened(config: Config, env: Mapping[str, str], command: str, telling: Tellin
         finally:
             ledger.close()
         return
+    # Half a second: with a daemon nothing of it is needed.
+    from afterword.app import sync_steps  # noqa: PLC0415
+    from afterword.app.program import writer  # noqa: PLC0415
+
     with writer(config, env, command, telling=telling) as program:
 
         def step(given: Step) -> dict[str, Any]:
@@ -113,7 +117,7 @@ def opened(config: Config, env: Mapping[str, str], command: str, telling: Tellin
 class _Own(Log):
     """The same in the process that holds the lock: records need not be written down in between."""
 
-    def __init__(self, program: Program, config: Config, step: Callable[[Step], dict[str, Any]]) -> None:
+    def __init__(self, program: "Program", config: Config, step: Callable[[Step], dict[str, Any]]) -> None:
         super().__init__(program.ledger, config, step)
         self._redactor = program.redactor
 
@@ -124,8 +128,10 @@ class _Own(Log):
         return LedgerLog.insert_early(self, records, sender)
 
 
-def _whole(program: Program, telling: Telling) -> None:
+def _whole(program: "Program", telling: Telling) -> None:
     """Without a daemon what came is put into the vault and the index at once."""
+    from afterword.app import passes  # noqa: PLC0415
+
     with telling() as tell:
         program.write_up(on_progress=lambda what, done, all_: tell("Writing", "sections", done, all_, what))
         if program.compiling.owed():

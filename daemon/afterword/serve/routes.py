@@ -18,6 +18,7 @@ from afterword.app.retract_asking import answer
 from afterword.app.searching import Searcher
 from afterword.app.show import find, whole
 from afterword.app.status import status as status_of
+from afterword.app.sync_step import STEP_MAX_BYTES, Step
 from afterword.capture.sweep import survey
 from afterword.domain.clock import Clock
 from afterword.domain.errors import NothingFound
@@ -144,7 +145,7 @@ def events(room: Room, asked: Events) -> Answer:
     return work.follow(room.ledger, room.lines, asked.id, max(0, asked.start))
 
 
-def sync(room: Room, asked: sync_steps.Step) -> Answer:
+def sync(room: Room, asked: Step) -> Answer:
     def errand(program: "Program") -> dict[str, Any]:
         done = sync_steps.do(program, asked, lambda *_told: None)
         if asked.do == "done":
@@ -175,5 +176,5 @@ ROUTES: Final = (
     Route("POST", "/v1/retract", Retraction, retract),
     Route("POST", "/v1/useful", Named, useful),
     Route("GET", "/v1/jobs/{id}/events", Events, events),
-    Route("POST", "/v1/sync", sync_steps.Step, sync, sync_steps.STEP_MAX_BYTES),
+    Route("POST", "/v1/sync", Step, sync, STEP_MAX_BYTES),
 )
