@@ -5,7 +5,9 @@ cells, as full texts and as raw pages (`pages`). The texts themselves are known 
 """
 
 import os
+import sqlite3
 from collections.abc import Iterable
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,14 +25,16 @@ class Hit(NamedTuple):
     how: str
 
 
-def in_bytes(needles: Needles, data: bytes | str, where: str, log: bytes = b"") -> set[Hit]:
-    """What is in some bytes, as what a command printed, or a file. `log` is the write-ahead log of a database."""
+def in_bytes(needles: Needles, data: bytes | str, where: str, log: bytes = b"", *, torn: bool = False) -> set[Hit]:
+    """What is in some bytes, as what a command printed, or a file. `log` is the write-ahead log of a database; a `torn`
+    one may have been read while it was written: then only its bytes are looked at."""
     raw = data.encode(errors="replace") if isinstance(data, str) else data
     found: set[Hit] = set()
     for how, layer in layers(raw):
         found |= _hits(needles.found(layer), where, how)
         if layer.startswith(pages.MAGIC) and "escaped" not in how:
-            found |= _in_database(needles, layer, log, where)
+            with suppress(sqlite3.DatabaseError) if torn else nullcontext():
+                found |= _in_database(needles, layer, log, where)
     return found
 
 

