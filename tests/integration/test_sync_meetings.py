@@ -10,10 +10,10 @@ from machines import Machine, settle, talk
 
 from afterword.app import retract, sync_holds, sync_steps
 from afterword.domain.clock import parse_rfc3339
-from afterword.domain.ids import SessionId
+from afterword.domain.ids import SegmentKey, SessionId, digest_lesson_uid
 from afterword.domain.registers import Rank
 from afterword.domain.settings import Peer
-from afterword.store.ledger import arrivals, article_files, articles, entries, lessons, registers
+from afterword.store.ledger import arrivals, article_files, articles, entries, lessons, registers, segments
 from afterword.store.ledger.forgetting import Wanted
 from afterword.store.ledger.ledger import RecordKind
 from afterword.store.vault_card import read_card
@@ -258,3 +258,32 @@ def test_a_replacement_that_is_forgotten_is_said_by_no_retraction(three: list[Ma
         assert [each.edits.status for each in lessons.facts(machine.ledger)] == ["retracted"]
         for file in machine.path.rglob("*"):
             assert not file.is_file() or b"quetzalcoatl" not in file.read_bytes(), file
+
+
+def test_an_entry_that_was_drawn_elsewhere_from_what_is_forgotten_here_does_not_come(three: list[Machine]) -> None:
+    """So does no fact that was made of it: this machine never had the entry, and has no tombstone for it."""
+    mini = three[0]
+    mini.talk()
+    key, quote = next(
+        (register.key, point.quote)
+        for register, record in segments.sections(mini.ledger)
+        for point in record.digest.lessons
+    )
+    uid = f"l{digest_lesson_uid(SegmentKey(key), quote + ' quetzalcoatl')[1:]}"
+    ids = [its_id for (its_id,) in mini.ledger.db.execute("SELECT id FROM session")]
+    mini.forget(Wanted(sessions=tuple(SessionId(its_id) for its_id in ids)))
+    entry = {"text": "Of quetzalcoatl", "kind": "lesson", "at_us": 1, "day": "2026-06-01", "source": "digest"}
+    fact = {"text": "Of quetzalcoatl", "kind": "lesson", "topic": "x", "lessons": [uid], "created": "2026-06-01",
+            "updated": "2026-06-01", "at_us": 1}  # fmt: skip
+    records = [
+        entries.Entry(n, kind, name, 1, msgspec.json.encode({"rank": 1, "value": value}, order="sorted"))
+        for n, (kind, name, value) in enumerate(
+            (("lesson", uid, entry | {"evidence": key}), ("fact", f"f{uid[1:]}", fact)), 1
+        )
+    ]
+    arrivals.take(mini.ledger, mini.program.redactor, "c" * 32, records)
+    assert not lessons.facts(mini.ledger)
+    assert uid not in {each.uid for each in lessons.lessons(mini.ledger)}
+    assert mini.knows()["c" * 32] == 2
+    for file in mini.path.rglob("*"):
+        assert not file.is_file() or b"quetzalcoatl" not in file.read_bytes(), file

@@ -86,7 +86,7 @@ def _forbid(ledger: Ledger, rows: Rows) -> int:
     if rows.stones:
         ledger.set_meta(tombstones.COUNT, tombstones.counted(ledger))
         forgetting.notice(ledger, rows.stones)
-        rows.looked_up()
+        rows.refusal.looked_up()
     return len(rows.stones)
 
 
@@ -138,7 +138,7 @@ class _Arrival:
         self._rows.settle()
         if new or fills:
             self._ledger.set_meta(UNSEEN, 1)
-        forgetting.notice_items(self._ledger, self._rows.items)
+        forgetting.notice_items(self._ledger, self._rows.refusal.items)
         forgetting.notice_articles(self._ledger, self._rows.emptied)
         return Counted(len(new), len(known) - len(fills), len(fills), stones)
 
