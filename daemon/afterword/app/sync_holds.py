@@ -9,7 +9,6 @@ from afterword.domain.settings import Peer
 from afterword.redact.redactor import Redactor
 from afterword.store.ledger import entries, holds
 from afterword.store.ledger.ledger import Ledger
-from afterword_sync.log import MOST_ASKED
 
 _KNOWN: Final = "peer:"
 
@@ -76,6 +75,8 @@ def patterns(ledger: Ledger, peers: Mapping[str, Peer], origin: str | None) -> t
 
 def lacking(ledger: Ledger) -> int:
     """How many numbers are here without what they number, since that was held back; -1: too many to ask for at once."""
+    from afterword_sync.log import MOST_ASKED  # noqa: PLC0415  # `status` does without
+
     found = entries.withheld(ledger)
     if sum(map(len, found.values())) > MOST_ASKED:
         return -1
@@ -88,6 +89,8 @@ def to_ask(
     """What is here without what it numbers, to ask a machine for: by origin, at most `MOST_ASKED` ranges. A machine
     that knows no more than when it was asked last need not look again.
     """
+    from afterword_sync.log import MOST_ASKED  # noqa: PLC0415  # `status` does without
+
     before = met(ledger, name_of(ledger, peers, origin))
     same = {its_id: n for its_id, n in before.vector.items() if n} == {its_id: n for its_id, n in vector.items() if n}
     found = entries.withheld(ledger)
