@@ -31,6 +31,7 @@ class World:
         self.forgotten_items: set[bytes] = set()
         self.forgotten_lessons: set[str] = set()
         self.forgotten_texts: set[str] = set()
+        self.forgotten_words: set[str] = set()
         self.names: dict[tuple[str, int], tuple[str, str, int]] = {}
 
     def close(self) -> None:
@@ -110,7 +111,7 @@ class World:
         elif step == "correct":
             machine.correct()
         elif step == "forget lesson":
-            self.forgotten_lessons.add(machine.forget_lesson(self.forgotten_texts))
+            self.forgotten_lessons.add(machine.forget_lesson(self.forgotten_words))
         elif step == "clone" and len(self.machines) < 4:
             self.made += 1
             name = f"m{self.made}"
@@ -208,6 +209,9 @@ class World:
             assert found == (0,)
         said = "\n".join([*machine.texts(), *machine.learned()])
         gone = [text.encode() for text in self.forgotten_texts if len(text) > 20 and text not in said]
+        # An entry that is forgotten may stand in the section that it was drawn from.
+        said += "\n".join(machine.sections())
+        gone += [text.encode() for text in self.forgotten_words if len(text) > 20 and text not in said]
         # A vault that another machine writes is that one's to change.
         ours = machine.path if may_write(machine.vault, machine.ledger) else machine.path / "state"
         for path in ours.rglob("*"):

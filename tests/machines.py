@@ -244,6 +244,10 @@ class Machine:
         found += [each.fact.text for each in lessons.facts(self.ledger)]
         return found + [claim.text for each in articles.current(self.ledger) for claim in each.article.points]
 
+    def sections(self) -> list[str]:
+        """What sections say, as stored."""
+        return [str(register.value) for register in registers.every(self.ledger, RecordKind.SECTION)]
+
     def same_store_as(self, other: "Machine") -> None:
         """A session of another machine's agent is in the store of this one's, too."""
         if other.sessions:
