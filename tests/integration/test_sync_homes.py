@@ -31,6 +31,12 @@ def server(tmp_path: Path, laptop: Home, mini: Home) -> Iterator[Sshd]:
         yield started
 
 
+def doctor(made: Home) -> tuple[str, str]:
+    """What the check of peers finds."""
+    (found,) = [one for one in made.json("doctor", code=None, **NOW)["checks"] if one["name"] == "peers"]
+    return found["level"], found["message"]
+
+
 def test_the_five_lines(laptop: Home, mini: Home, server: Sshd) -> None:
     laptop.run("sync", "peers", "add", "mini", "--every", "15m")
     dry = laptop.json("sync", "mini", "--dry-run", **NOW)
@@ -48,6 +54,7 @@ def test_the_five_lines(laptop: Home, mini: Home, server: Sshd) -> None:
     found = laptop.json("search", "tide page lag", **NOW)["results"]
     assert {one["origin"] for one in found} == {"mini"}
     assert "tide page lag" in laptop.daily() or "harbour" in laptop.daily()
+    assert doctor(laptop) == ("ok", "mini: met 2026-06-11 12:00 UTC")
     status = laptop.json("sync", "status", **NOW)
     assert [(peer["peer"], peer["lag"], peer["problem"]) for peer in status["peers"]] == [("mini", 0, None)]
     assert laptop.json("status", **NOW)["peers"][0]["peer"] == "mini"
@@ -63,6 +70,10 @@ def test_a_machine_that_sleeps(laptop: Home, tmp_path: Path) -> None:
     [peer] = laptop.json("sync", "status", **NOW)["peers"]
     assert peer["failures"] == 1
     assert "nobody.invalid" in peer["problem"]
+    level, said = doctor(laptop)
+    assert level == "trouble"
+    assert said.startswith("mini: never met, ")
+    assert "nobody.invalid" in said
     laptop.run("sync", "peers", "remove", "mini")
     assert laptop.json("sync", "peers")["peers"] == []
 
