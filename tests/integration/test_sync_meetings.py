@@ -287,3 +287,23 @@ def test_an_entry_that_was_drawn_elsewhere_from_what_is_forgotten_here_does_not_
     assert mini.knows()["c" * 32] == 2
     for file in mini.path.rglob("*"):
         assert not file.is_file() or b"quetzalcoatl" not in file.read_bytes(), file
+
+
+def test_a_ledger_that_was_set_back_leaves_no_section_of_what_is_forgotten(three: list[Machine]) -> None:
+    mini, laptop, _ = three
+    old = laptop.path / "old.db"
+    laptop.close()
+    old.write_bytes((laptop.path / "state/ledger.db").read_bytes())
+    laptop.open()
+    mini.talk()
+    talk(mini, laptop)
+    note = next((laptop.vault / "daily").glob("*.md"))
+    said = note.read_text()
+    assert "**Lessons Learned:**" in said
+    laptop.close()
+    old.replace(laptop.path / "state/ledger.db")
+    ids = [its_id for (its_id,) in mini.ledger.db.execute("SELECT id FROM session")]
+    mini.forget(Wanted(sessions=tuple(SessionId(its_id) for its_id in ids)))
+    laptop.open()
+    talk(mini, laptop)
+    assert "**Lessons Learned:**" not in note.read_text()

@@ -74,6 +74,8 @@ class Rows:
         self._awaited = self._any("SELECT 1 FROM derives LIMIT 1")
         self.stones: list[Tombstone] = []
         """Tombstones that are new, or say more than before."""
+        self.blanked: set[str] = set()
+        """Sections that are not here, and not taken in for the same reason."""
         self.emptied: dict[str, str] = {}
         """Articles of which nothing is left, since what they said was forgotten, and what their file was called."""
 
@@ -96,6 +98,8 @@ class Rows:
         done = self._admitted(kind, entry, origin)
         if done.why == FORGOTTEN:
             self.refusal.note(kind, entry.key)
+            if kind is RecordKind.SECTION and not done.ref:
+                self.blanked.add(entry.key)
         return done
 
     def _admitted(self, kind: RecordKind, entry: Entry, origin: str) -> Admitted:

@@ -140,6 +140,7 @@ class _Arrival:
             self._ledger.set_meta(UNSEEN, 1)
         forgetting.notice_items(self._ledger, self._rows.refusal.items)
         forgetting.notice_articles(self._ledger, self._rows.emptied)
+        forgetting.notice_sections(self._ledger, self._rows.blanked)
         return Counted(len(new), len(known) - len(fills), len(fills), stones)
 
     def _fills(self, known: Sequence[Entry]) -> list[Entry]:

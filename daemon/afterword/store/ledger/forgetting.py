@@ -159,6 +159,13 @@ def notice_articles(ledger: Ledger, emptied: Mapping[str, str]) -> None:
         _plan(ledger, "article", uid, slug)
 
 
+def notice_sections(ledger: Ledger, blanked: Iterable[str]) -> None:
+    """Note sections that are not taken in, since they tell what was forgotten, and are not here: a ledger that was set
+    back knows nothing of them any more, while the vault may have them as they were."""
+    for key in blanked:
+        _plan(ledger, "section", key)
+
+
 def owned_by(ledger: Ledger, its_id: SessionId) -> set[int]:
     """The items that go with a session: all it holds but what it only inherited."""
     found = ledger.db.execute("SELECT row FROM session WHERE id = ?", (its_id,)).fetchone()
