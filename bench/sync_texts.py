@@ -45,6 +45,11 @@ class Texts:
         """As `Log.priority`: there are none."""
         return iter(())
 
+    def withheld(self, peer: str, vector: Mapping[str, int]) -> Mapping[str, Sequence[tuple[int, int]]]:
+        """As `Log.withheld`: nothing is."""
+        del peer, vector
+        return {}
+
     def insert(self, records: Sequence[Record], _sender: str) -> Inserted:
         """As `Log.insert`: they are counted."""
         self.taken[records[0].origin] = records[-1].n

@@ -1,6 +1,7 @@
 """One wrong fact, told in two sessions of two projects: that the NAS is a Synology. It becomes a point of two articles,
 a connection of both, a fact in each of two topics, and stands in three agents' files."""
 
+import re
 from pathlib import Path
 
 from homes import Home
@@ -9,6 +10,7 @@ from knowledge import NOW, later
 CLAIM = "the NAS is a Synology"
 REASON = "we looked at its label"
 INSTEAD = "The NAS runs fnos on a self-built box"
+SAID = re.compile(r"NAS is a Synology", re.IGNORECASE)
 SESSIONS = {
     "n1": (
         "2026-06-08T10:00:00",
@@ -56,3 +58,22 @@ def homelab(path: Path, *, meaning: bool = False) -> Home:
 def notes(home: Home, folder: str) -> dict[str, str]:
     """The notes below a folder of the vault by their names."""
     return {path.name: path.read_text() for path in sorted((home.vault / folder).glob("*.md"))}
+
+
+def current(home: Home) -> dict[str, list[str]]:
+    """Surface → the lines in which the vault tells it as something that holds: callouts that say when and why it was
+    retracted do not, nor do the records of what was said on a day."""
+    found = {}
+    for path in sorted((home.vault / "knowledge").rglob("*.md")) + sorted((home.vault / "lessons").rglob("*.md")):
+        text = path.read_text()
+        if "status: retracted" in text or path.parent.name == "journal" or path.name == "log.md":
+            continue
+        lines = [
+            line for line in text.splitlines() if SAID.search(line) and "~~" not in line and not line.startswith(">")
+        ]
+        if lines:
+            found[path.relative_to(home.vault).as_posix()] = lines
+    for path in sorted((home.state / "context").glob("*.txt")):
+        if SAID.search(path.read_text()):
+            found[path.name] = []
+    return found

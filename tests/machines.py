@@ -1,28 +1,35 @@
 """Machines that share what they know: real ledgers, vaults and stores in this process, one of each a machine."""
 
+import contextlib
 import datetime as dt
+import json
 import random
 import shutil
 import socket
+import sys
 import threading
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import pytest
 from transcripts import ClaudeSession, sentence, telling_session
 
-from afterword.app import fingerprint, retract, setup
+from afterword.app import fingerprint, learning, retract, setup
 from afterword.app import forgetting as forgetting_app
 from afterword.app.config import Config, Places
 from afterword.app.program import Program, writer
 from afterword.app.sync_log import LedgerLog
 from afterword.domain.ids import SessionId
 from afterword.domain.settings import Settings
-from afterword.store.ledger import articles, compile_on, forgetting, holds, registers, views
-from afterword.store.ledger.ledger import RecordKind
+from afterword.store import faults
+from afterword.store.ledger import articles, compile_on, forgetting, holds, lessons, registers, views
+from afterword.store.ledger.ledger import RecordKind, unpack
 from afterword_sync.channel import Pipes
 from afterword_sync.conversation import exchange, serve
+from afterword_sync.errors import SyncError
 from afterword_sync.folder import export_folder, import_folder
 
 
@@ -87,6 +94,8 @@ class Machine:
         return self.program.ledger
 
     def log(self) -> LedgerLog:
+        """What an exchange begins with."""
+        compile_on.claim(self.ledger, self.program.redactor)
         return LedgerLog(self.program.ledger, self.program.redactor)
 
     # What happens on it.
@@ -128,6 +137,9 @@ class Machine:
         program.write_up(settle_us=0)
         if program.compiling.owed():
             program.compiling.render()
+        program.lessons.take_in()
+        if program.lessons.owed():
+            program.lessons.render()
 
     def compile(self) -> None:
         self.work()
@@ -164,25 +176,99 @@ class Machine:
         if gone:
             retract.undo(self.program, retract.Undo(self.rng.choice(gone)), _silent, _on)
 
-    def forget_session(self) -> str:
-        """Forget a session, whoever's it is; its id."""
+    def forget_session(self, texts: set[str]) -> str:
+        """Forget a session, whoever's it is; its id. Its words go into `texts`."""
         ids = [its_id for (its_id,) in self.ledger.db.execute("SELECT id FROM session ORDER BY id")]
         if not ids:
             return ""
         its_id = self.rng.choice(ids)
+        rows = self.ledger.db.execute(
+            "SELECT i.text, i.packed FROM membership m JOIN session s ON s.row = m.session"
+            " JOIN item i ON i.row = m.item WHERE s.id = ?",
+            (its_id,),
+        )
+        texts |= {str(unpack(*row))[:60] for row in rows}
         self.forget(forgetting.Wanted(sessions=(SessionId(its_id),)))
         return str(its_id)
 
-    def forget_item(self) -> bytes:
+    def forget_item(self, texts: set[str]) -> bytes:
         """Forget one thing that was said; its id."""
         rows = self.ledger.db.execute(
-            "SELECT row, id FROM item WHERE kind IN (1, 2) AND chars > 0 ORDER BY id"
+            "SELECT row, id, text, packed FROM item WHERE kind IN (1, 2) AND chars > 0 ORDER BY id"
         ).fetchall()
         if not rows:
             return b""
-        row, its_id = self.rng.choice(rows)
+        row, its_id, *text = self.rng.choice(rows)
+        texts.add(str(unpack(*text))[:60])
         self.forget(forgetting.Wanted(items=(row,)))
         return bytes(its_id)
+
+    def learn(self) -> None:
+        """Somebody says what they learned."""
+        self.learn_only(f"Never trust the {sentence(self.rng, 5)}")
+        self.distil()
+
+    def learn_only(self, text: str) -> None:
+        """The same, and nothing is made of it yet."""
+        said = learning.Said(text, source="learn", everywhere=True)
+        learning.learn(self.config, said, self.program.clock, self.name)
+        self.program.lessons.take_in()
+
+    def distil(self) -> None:
+        """What comes of the journal, on the machine that does that."""
+        self.program.lessons.take_in()
+        if self.compiles_here():
+            self.program.lessons.distil()
+
+    def correct(self) -> None:
+        """A fact is wrong, and something else is right."""
+        ids = sorted(each.id for each in lessons.facts(self.ledger) if each.live)
+        if ids:
+            given = retract.Retract((self.rng.choice(ids),), "it is wrong", f"It is the {sentence(self.rng, 4)}")
+            retract.retract(self.program, given, _silent, _on)
+
+    def forget_lesson(self, texts: set[str]) -> str:
+        """Forget an entry of the journal; its id."""
+        entries = sorted(lessons.lessons(self.ledger), key=lambda each: each.uid)
+        if not entries:
+            return ""
+        chosen = self.rng.choice(entries)
+        uid = chosen.uid
+        texts.add(chosen.lesson.text[:60])
+        self.forget(forgetting.Wanted(lessons=(uid,)))
+        return str(uid)
+
+    def learned(self) -> list[str]:
+        """What entries of the journal and facts say, and what articles do."""
+        found = [each.lesson.text for each in lessons.lessons(self.ledger)]
+        found += [each.fact.text for each in lessons.facts(self.ledger)]
+        return found + [claim.text for each in articles.current(self.ledger) for claim in each.article.points]
+
+    def sections(self) -> list[str]:
+        """What sections say, as stored."""
+        return [str(register.value) for register in registers.every(self.ledger, RecordKind.SECTION)]
+
+    def same_store_as(self, other: "Machine") -> None:
+        """A session of another machine's agent is in the store of this one's, too."""
+        if other.sessions:
+            session = self.rng.choice(other.sessions)
+            if session not in self.sessions:
+                self.sessions.append(session)
+            self._save(session)
+
+    def rename(self, name: str) -> None:
+        """Somebody calls the machine otherwise."""
+        self.close()
+        self.name = name
+        self._configure()
+        self.open()
+
+    def year(self, year: int) -> None:
+        """The clock goes wrong, or right again."""
+        self.close()
+        self.env["AFTERWORD_NOW"] = f"{year}-08-01T12:00:00Z"
+        self.open()
+        self.work()
 
     def forget(self, wanted: forgetting.Wanted) -> None:
         with self.ledger.transaction():
@@ -204,17 +290,15 @@ class Machine:
         self.after(log.news)
         return log.news
 
-    def after(self, news: int, peer: str = "") -> None:
+    def after(self, news: int) -> None:
         """What follows from an exchange here."""
-        if peer:
-            compile_on.meet(self.ledger, self.program.redactor, [peer])
         if forgetting_app.due(self.program):
             forgetting_app.run(self.program, _silent)
         if news:
             self.work()
 
     def knows(self) -> dict[str, int]:
-        return dict(self.log().vector())
+        return dict(LedgerLog(self.ledger, self.program.redactor).vector())
 
     def fingerprint(self) -> str:
         return fingerprint.fingerprint(self.ledger)
@@ -226,6 +310,19 @@ class Machine:
 
     def lines(self) -> list[str]:
         return fingerprint.lines(self.ledger)
+
+    def registers(self) -> list[str]:
+        """What lessons, facts and settings say, whoever said it when. Not how often something was used
+        here, nor what may be out of date, which each machine sees for itself."""
+        kinds = (RecordKind.LESSON, RecordKind.FACT, RecordKind.SETTING)
+        rows = self.ledger.db.execute(
+            f"SELECT kind, key, value FROM register WHERE forgotten = 0 AND kind IN {tuple(map(int, kinds))}"
+            " AND key NOT LIKE 'use/%' AND key NOT LIKE 'stale/%'"
+        )
+        return sorted(
+            f"{RecordKind(kind).name} {key} {json.dumps(json.loads(value), sort_keys=True)}"
+            for kind, key, value in rows
+        )
 
     def texts(self) -> list[str]:
         return [str(text) for _, _, _, text, _, _ in views.all_items(self.ledger)]
@@ -258,7 +355,11 @@ class Machine:
         return other
 
 
-def talk(one: Machine, other: Machine) -> int:
+def _plain(end: int) -> Pipes:
+    return Pipes(end, end)
+
+
+def talk(one: Machine, other: Machine, channel: Callable[[int], Pipes] = _plain) -> int:
     """Exchange by a stream in both directions; how many numbers moved."""
     ends = [end.detach() for end in socket.socketpair()]
     logs = one.log(), other.log()
@@ -273,15 +374,48 @@ def talk(one: Machine, other: Machine) -> int:
     thread = threading.Thread(target=answer)
     thread.start()
     try:
-        exchange(Pipes(ends[0], ends[0]), logs[0])
+        exchange(channel(ends[0]), logs[0])
     finally:
         thread.join()
+        for machine, log in zip((one, other), logs, strict=True):
+            if sys.exception() is not None or failed:
+                machine.after(log.news)
     if failed:
         raise failed[0]
-    ids = one.ledger.origin[0], other.ledger.origin[0]
-    one.after(logs[0].news, ids[1])
-    other.after(logs[1].news, ids[0])
+    one.after(logs[0].news)
+    other.after(logs[1].news)
     return logs[0].news + logs[1].news
+
+
+class _Cut(Pipes):
+    """A channel that breaks after so many bytes have come."""
+
+    def __init__(self, incoming: int, outgoing: int, after: int) -> None:
+        super().__init__(incoming, outgoing)
+        self._left = after
+
+    def read(self, size: int, timeout_s: float) -> bytes:
+        data = super().read(size, timeout_s)
+        self._left -= len(data)
+        if self._left < 0:
+            self.close()
+            raise ConnectionResetError
+        return data
+
+
+def cut(one: Machine, other: Machine, after: int) -> None:
+    """The same, and the link breaks after so many bytes."""
+    with contextlib.suppress(SyncError):
+        talk(one, other, lambda end: _Cut(end, end, after))
+
+
+def fails(one: Machine, other: Machine, at: int) -> None:
+    """An exchange, and the n-th batch meets a disk that is full."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(faults, "_wanted", {"arrivals.commit": [("fail", at)]})
+        patch.setattr(faults, "_reached", {})
+        with contextlib.suppress(SyncError, OSError):
+            talk(one, other)
 
 
 def settle(machines: list[Machine], rounds: int = 12) -> None:

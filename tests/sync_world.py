@@ -110,6 +110,14 @@ class MemoryLog:
             if have.get(origin, 0) < n <= top[origin] and self.rows[origin, n].kind in self.early:
                 yield self._record(origin, n, peer)
 
+    def withheld(self, peer, vector):
+        found = {}
+        for origin, n in sorted(self.rows):
+            row = self.rows[origin, n]
+            if row.stub is Stub.WITHHELD and row.mark is None and (TOMBSTONE, row.key) not in self.values:
+                found.setdefault(origin, []).append((n, n))
+        return found
+
     def insert(self, records, sender):
         first = records[0]
         assert [record.n for record in records] == list(range(first.n, first.n + len(records)))

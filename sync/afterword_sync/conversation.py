@@ -4,20 +4,23 @@ Both sides do the same, at once. What was acknowledged is committed, so a cut at
 conversation begins with the vectors as they are then. Nothing that the other side says is believed.
 """
 
+from bisect import bisect_right
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Annotated, NoReturn, TypeVar
 
 import msgspec
 
 from afterword_sync.batch import MOST_RECORDS as MOST_AT_ONCE
-from afterword_sync.batch import UPGRADE_HERE, batches, check, check_early, early_batches, identity
+from afterword_sync.batch import UPGRADE_HERE, Header, batches, check, check_early, early_batches, identity
 from afterword_sync.channel import Channel
 from afterword_sync.errors import LinkBroken, PeerRefused, Refused, SyncError, plain
 from afterword_sync.frame import Frame, Kind
 from afterword_sync.link import WINDOW_BYTES, Deadlines, Link
-from afterword_sync.log import Log, reading
+from afterword_sync.log import MOST_ASKED, Log, reading
 from afterword_sync.plan import Range, lacking
+from afterword_sync.record import Payload, Record
 from afterword_sync.report import Exchanged, Progress, Step, Tally, Way, silent
 
 PROTOCOLS = (1,)
@@ -25,6 +28,7 @@ PROTOCOLS = (1,)
 
 _Origin = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{32}\Z")]
 _Count = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+_Number = Annotated[int, msgspec.Meta(ge=1, le=2**63 - 1)]
 
 
 class Hello(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,10 +41,18 @@ class Hello(msgspec.Struct, frozen=True, kw_only=True):
     vector: dict[_Origin, _Count]
     heads: dict[_Origin, str]  # the `identity` of each origin's highest record
     dry: bool = False  # only wants to know
+    asks: bool = False  # a `_Want` follows, unless either only wants to know
 
 
 class _Protocols(msgspec.Struct):
     protocols: list[int]
+
+
+class _Want(msgspec.Struct, frozen=True):
+    """Numbers that are held without their payload, because a machine that passed them on had to hold it back: whoever
+    has the payload, and need not, sends them once more."""
+
+    origins: dict[_Origin, list[tuple[_Number, _Number]]]
 
 
 class _Ack(msgspec.Struct, frozen=True):
@@ -131,6 +143,7 @@ class _Talk:
         self._peer_known = False
         self._have: dict[str, int] = {}  # ours, with what this conversation brought
         self._may_send: dict[str, int] = {}
+        self._asked: Mapping[str, Sequence[tuple[int, int]]] = {}
         self._sent = Tally()
         self._received = Tally()
         self._early_sent = self._early_received = 0
@@ -152,6 +165,7 @@ class _Talk:
     def run(self) -> Exchanged:
         ours = self._greet()
         out, wanted = lacking(ours, self._peer.vector), lacking(self._peer.vector, self._have)
+        asked = [] if self._dry or self._peer.dry or not self._peer.asks else self._ask(ours)
         if self._dry:
             self._talk(iter(()))
             return self._planned(out, wanted)
@@ -159,7 +173,7 @@ class _Talk:
             out, wanted = [], []
         self._may_send = {part.origin: part.last for part in wanted}
         self._total = {Way.OUT: sum(part.records for part in out), Way.IN: sum(part.records for part in wanted)}
-        self._talk(self._outgoing(out))
+        self._talk(chain(self._outgoing(out), self._again(asked)))
         return self.so_far
 
     # ---- the beginning -----------------------------------------------------------------------------------------------
@@ -177,6 +191,7 @@ class _Talk:
             vector=ours,
             heads=heads,
             dry=self._dry,
+            asks=True,
         )
         self._link.send(Kind.HELLO, msgspec.json.encode(hello, order="sorted"))
         self._peer = self._heard()
@@ -220,6 +235,28 @@ class _Talk:
         with reading(self._log.read(origin, n, n, None)) as records:
             record = next(records, None)
         return identity(record) if record is not None else None
+
+    def _ask(self, ours: Mapping[str, int]) -> list[Range]:
+        """Say what is here without its payload, and hear what is there. Returns what may be sent once more."""
+        self._asked = self._log.withheld(self._peer.origin, self._peer.vector)
+        said = {origin: list(ranges) for origin, ranges in self._asked.items()}
+        self._link.send(Kind.WANT, msgspec.json.encode(_Want(said), order="sorted"))
+        frame = self._take()
+        if frame.kind is not Kind.WANT:
+            raise Refused("the other side did not say what it lacks")
+        found = []
+        count = 0
+        for origin, ranges in sorted(_decoded(frame.body, _Want).origins.items()):
+            before = 0
+            known = min(ours.get(origin, 0), self._peer.vector.get(origin, 0))
+            for first, last in ranges:
+                count += 1
+                if not before < first <= last or count > MOST_ASKED:
+                    raise Refused("the other side asks for what cannot be")
+                before = last
+                if first <= known:
+                    found.append(Range(origin, first, min(last, known)))
+        return found
 
     def _planned(self, out: list[Range], wanted: list[Range]) -> Exchanged:
         moved = (Tally(), Tally())
@@ -288,6 +325,21 @@ class _Talk:
                 yield Kind.BATCH, batch.data, _Sent(part.origin, first, batch.header.last, len(batch.data))
                 first = batch.header.last + 1
 
+    def _again(self, asked: list[Range]) -> Iterator[tuple[Kind, bytes, _Sent]]:
+        """Of numbers that the other side has without their payload, those that have one for it here."""
+        for part in asked:
+            first = part.first
+            while first <= part.last:
+                until = min(part.last, first + MOST_AT_ONCE - 1)
+                with reading(self._log.read(part.origin, first, until, self._peer.origin)) as records:
+                    told = _Payloads(records)
+                    batch = next(batches(told, self._log.rules()), None)
+                if batch is None or batch.header.first != first:
+                    raise Refused(f"number {first} of {part.origin[:8]} is missing in this ledger")
+                if told.any:
+                    yield Kind.BATCH, batch.data, _Sent(part.origin, first, batch.header.last, len(batch.data))
+                first = batch.header.last + 1
+
     def _tombstones(self) -> Iterator[tuple[Kind, bytes, _Sent]]:
         told = dict(self._peer.vector)
         while True:
@@ -318,13 +370,17 @@ class _Talk:
             case Kind.BYE:
                 if self._unacknowledged:
                     raise Refused("the other side says goodbye before it has acknowledged everything")
-            case Kind.HELLO | Kind.PING:
+            case Kind.HELLO | Kind.WANT | Kind.PING:
                 raise Refused("the other side says hello again")
             case Kind.REFUSED:
                 _refused(frame)
 
     def _commit(self, data: bytes) -> None:
         header, records = check(data, self._log.kinds)
+        if self._answers(header):
+            done = self._log.insert(records, self._peer.origin)
+            self._took(header, done.new + done.filled)
+            return
         expected = self._have.get(header.origin, 0) + 1
         if header.last > self._may_send.get(header.origin, 0):
             raise Refused(f"batch {header.name}: the other side never said that it has these numbers")
@@ -332,9 +388,19 @@ class _Talk:
             raise Refused(f"batch {header.name}: number {expected} was to come")
         done = self._log.insert(records, self._peer.origin)
         self._have[header.origin] = header.last
-        self._received.add(header.origin, header.first, header.last, done.new)
-        self._link.send(Kind.ACK, msgspec.json.encode(_Ack(header.origin, header.last, done.new)))
-        self._progress(Step(Way.IN, header.origin, self._received.records, self._total[Way.IN]))
+        self._took(header, done.new)
+
+    def _answers(self, header: Header) -> bool:
+        """Whether a batch has numbers that we asked for."""
+        ranges = self._asked.get(header.origin, ())
+        at = bisect_right(ranges, header.first, key=_first) - 1
+        return at >= 0 and header.last <= ranges[at][1]
+
+    def _took(self, header: Header, new: int) -> None:
+        self._received.add(header.origin, header.first, header.last, new)
+        self._link.send(Kind.ACK, msgspec.json.encode(_Ack(header.origin, header.last, new)))
+        done = self._received.records
+        self._progress(Step(Way.IN, header.origin, done, max(done, self._total[Way.IN])))
 
     def _commit_early(self, data: bytes) -> None:
         records = check_early(data, self._log.kinds)
@@ -357,7 +423,8 @@ class _Talk:
         self._unacknowledged_bytes -= sent.size_bytes
         if sent.origin:
             self._sent.add(sent.origin, sent.first, sent.last, min(ack.new, sent.last - sent.first + 1))
-            self._progress(Step(Way.OUT, sent.origin, self._sent.records, self._total[Way.OUT]))
+            done = self._sent.records
+            self._progress(Step(Way.OUT, sent.origin, done, max(done, self._total[Way.OUT])))
 
     def _take(self) -> Frame:
         frame = self._link.take(wait=True)
@@ -365,6 +432,23 @@ class _Talk:
         if frame.kind is Kind.REFUSED:
             _refused(frame)
         return frame
+
+
+class _Payloads:
+    """Records on their way, and whether one of them had a payload."""
+
+    def __init__(self, records: Iterator[Record]) -> None:
+        self._records = records
+        self.any = False
+
+    def __iter__(self) -> Iterator[Record]:
+        for record in self._records:
+            self.any = self.any or isinstance(record.body, Payload)
+            yield record
+
+
+def _first(part: tuple[int, int]) -> int:
+    return part[0]
 
 
 def _refused(frame: Frame) -> NoReturn:

@@ -27,6 +27,7 @@ class Kind(Enum):
     """What a frame is."""
 
     HELLO = b"H"
+    WANT = b"W"  # numbers that are here without their payload
     EARLY = b"E"  # tombstones, out of turn
     BATCH = b"B"
     ACK = b"A"  # committed

@@ -15,7 +15,10 @@ import msgspec
 from afterword_sync.errors import Refused
 from afterword_sync.record import Record
 
-__all__ = ["Inserted", "Log", "Refused", "reading"]
+__all__ = ["MOST_ASKED", "Inserted", "Log", "Refused", "reading"]
+
+MOST_ASKED = 10_000
+"""How many ranges are asked for in one exchange."""
 
 
 class Inserted(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,6 +75,13 @@ class Log(Protocol):
         """The records of the kinds in `early` that lie above `have`, of all origins, in order of n within an origin.
 
         Origins missing in `have` are at 0. Nothing above our own `vector()`.
+        """
+        ...
+
+    def withheld(self, peer: str, vector: Mapping[str, int]) -> Mapping[str, Sequence[tuple[int, int]]]:
+        """Numbers that are here as a `withheld` stub, to ask `peer` for: (first, last), both included, ascending and
+        apart, by origin; at most `MOST_ASKED` of them. None where it was asked before, and has nothing new since: this
+        is its `vector`.
         """
         ...
 

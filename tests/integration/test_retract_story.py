@@ -1,37 +1,16 @@
 """One wrong fact, everywhere it was told: shown, retracted, gone as current from every surface, and taken back."""
 
 import json
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from homelab import CLAIM, INSTEAD, REASON, homelab, notes
+from homelab import CLAIM, INSTEAD, REASON, SAID, current, homelab, notes
 from homes import Home
 from knowledge import NOW, later
 
 UP = ("up", "--once", "--settle", "0")
-SAID = re.compile(r"NAS is a Synology", re.IGNORECASE)
-
-
-def current(home: Home) -> dict[str, list[str]]:
-    """Surface → the lines in which the vault tells it as something that holds: callouts that say when and why it was
-    retracted do not, nor do the records of what was said on a day."""
-    found = {}
-    for path in sorted((home.vault / "knowledge").rglob("*.md")) + sorted((home.vault / "lessons").rglob("*.md")):
-        text = path.read_text()
-        if "status: retracted" in text or path.parent.name == "journal" or path.name == "log.md":
-            continue
-        lines = [
-            line for line in text.splitlines() if SAID.search(line) and "~~" not in line and not line.startswith(">")
-        ]
-        if lines:
-            found[path.relative_to(home.vault).as_posix()] = lines
-    for path in sorted((home.state / "context").glob("*.txt")):
-        if SAID.search(path.read_text()):
-            found[path.name] = []
-    return found
 
 
 def context(home: Home, folder: Path) -> str:

@@ -310,9 +310,38 @@ def test_what_is_held_back_comes_when_it_is_let_go_also_through_another_machine(
     assert phone.vector()[mini.origin] == 3  # it has the numbers, and is not sent them again
     mini.lift("b")
     meet(mini, relay)
-    assert meet(relay, phone) == (2, 0)
+    assert meet(relay, phone) == (3, 0)  # the hold, the same by its new number, and for the old one
     assert phone.equal() == mini.equal()
     assert meet(mini, phone) == (0, 0)
+
+
+def test_what_came_by_a_folder_for_anybody_without_its_payload_comes_when_they_meet(tmp_path):
+    mini, laptop, phone = machine("mini"), machine("laptop"), machine("phone")
+    mini.hold("b", [phone.origin])
+    for key in "abcb":
+        mini.make(THING, key, text=f"not for the phone: {key}")
+    export_folder(tmp_path, mini)
+    import_folder(tmp_path, laptop)
+    assert laptop.vector() == mini.vector() | {laptop.origin: 0}
+    assert (THING, "b") not in laptop.values
+    assert meet(laptop, mini) == (0, 1)
+    assert laptop.equal() == mini.equal()
+    assert meet(laptop, mini) == meet(mini, laptop) == (0, 0)
+    import_folder(tmp_path, phone)
+    assert meet(phone, mini) == meet(phone, laptop) == (0, 0)
+    assert (THING, "b") not in phone.values
+
+
+def test_a_relay_from_which_something_is_held_back_hides_it_from_nobody():
+    mini, phone, laptop = machine("mini"), machine("phone"), machine("laptop")
+    mini.hold("b", [phone.origin])
+    mini.make(THING, "b", text="not for the phone")
+    meet(mini, phone)
+    meet(phone, laptop)
+    assert (THING, "b") not in laptop.values
+    assert meet(mini, laptop) == (1, 0)
+    assert laptop.equal() == mini.equal()
+    assert meet(phone, laptop) == meet(phone, mini) == meet(mini, laptop) == (0, 0)
 
 
 def test_what_is_forgotten_does_not_come_back_in_any_order():

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from afterword.app import chroma_server, excluded, linting_lessons, setup, vault_renewal
+from afterword.app import chroma_server, excluded, linting_lessons, setup, sync_status, vault_renewal
 from afterword.app.config import Config
 from afterword.app.embedders import STEP as EMBED_STEP
 from afterword.app.indexing import TROUBLE
@@ -18,7 +18,7 @@ from afterword.app.spending import KEY_FILE, RUNNING, VARIABLES, in_force, way
 from afterword.app.status import drift_words
 from afterword.app.vault_copies import left_by_copiers
 from afterword.capture.sweep import StoreView
-from afterword.domain.clock import DAY_US
+from afterword.domain.clock import DAY_US, parse_rfc3339
 from afterword.domain.errors import AfterwordError
 from afterword.index import scripts
 from afterword.index.standing import signature_of, standing
@@ -330,6 +330,25 @@ def _disk(at: Context) -> Finding:
     return Finding("ok", f"{free >> 30} GiB are free")
 
 
+def _peers(at: Context) -> Finding:
+    found = sync_status.status(at.config, at.env, at.ledger) if at.ledger else []
+    if not found:
+        return Finding("ok", "no other machine is set or was met")
+    said: list[str] = []
+    level: Level = "ok"
+    for peer in found:
+        words = [f"met {peer['last'][:16].replace('T', ' ')} UTC" if peer["last"] else "never met"]
+        words += [f"behind by {peer['lag']:,} records"] if peer["lag"] else []
+        words += [f"{peer['withheld']:,} sessions held back"] if peer["withheld"] else []
+        if peer["problem"]:
+            words.append(f"not since: {peer['problem']}")
+            last_us = parse_rfc3339(peer["last"]) if peer["last"] else None
+            failing = last_us is None or at.now_us - last_us > _FAILING_US
+            level = "trouble" if failing or level == "trouble" else "note"
+        said.append(f"{peer['peer']}: {', '.join(words)}")
+    return Finding(level, "; ".join(said), "try it: `afterword sync NAME`" if level != "ok" else "")
+
+
 CHECKS: tuple[tuple[str, Callable[[Context], Finding]], ...] = (
     ("ledger", _ledger),
     ("vault", _vault),
@@ -345,6 +364,7 @@ CHECKS: tuple[tuple[str, Callable[[Context], Finding]], ...] = (
     ("chroma", _chroma),
     ("model", _model),
     ("redaction", _redaction),
+    ("peers", _peers),
     ("privacy", _privacy),
     ("disk", _disk),
 )

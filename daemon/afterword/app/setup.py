@@ -14,6 +14,7 @@ import msgspec
 from afterword.app import config, vault_install, vault_plan, vault_renewal
 from afterword.app.vault_plan import PREFIX, Step
 from afterword.app.vault_template import Layout
+from afterword.domain.clock import Zones
 from afterword.domain.day_names import DayNames
 from afterword.domain.errors import AfterwordError, UserError
 from afterword.domain.settings import Settings
@@ -21,7 +22,7 @@ from afterword.redact.redactor import Redactor
 from afterword.store import files
 from afterword.store.ledger import articles, lessons, registers
 from afterword.store.ledger.ledger import Ledger, RecordKind, open_reader
-from afterword.store.vault_card import CARD, VaultCard, read_card
+from afterword.store.vault_card import CARD, VaultCard, may_write, read_card
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -173,8 +174,12 @@ def take_over(vault: Path, writer: str) -> None:
     """Make this machine the one that writes the vault."""
     card = read_card(vault)
     if card is not None and card.writer != writer:
-        data = msgspec.json.encode(msgspec.structs.replace(card, writer=writer))
-        files.replace(vault / CARD, msgspec.json.format(data, indent=2) + b"\n", mode=0o644)
+        _put_card(vault, msgspec.structs.replace(card, writer=writer))
+
+
+def _put_card(vault: Path, card: VaultCard) -> None:
+    data = msgspec.json.format(msgspec.json.encode(card), indent=2) + b"\n"
+    files.replace(vault / CARD, data, mode=0o644)
 
 
 def _point(what: Plan, where: config.Places, current: config.Config | None) -> None:
@@ -222,6 +227,16 @@ def settle_zone(ledger: Ledger, redactor: Redactor, card: VaultCard | None) -> l
                 ledger, RecordKind.SETTING, "vault.zone", redactor.document(_plain(zones), plain=("",)), rev=0
             )
     return found.read(list[tuple[str, str]])
+
+
+def follow_zone(ledger: Ledger, redactor: Redactor, vault: Path | None, zones: Zones) -> None:
+    """Have `zones`, and the card of a vault that is written here, say what the ledger does by now: another machine may
+    have brought it."""
+    card = read_card(vault) if vault else None
+    changes = settle_zone(ledger, redactor, card)
+    zones.become(changes)
+    if vault is not None and card is not None and card.zone != changes and may_write(vault, ledger):
+        _put_card(vault, msgspec.structs.replace(card, zone=changes))
 
 
 def _plain(zones: "Iterable[tuple[str, str]]") -> list[list[str]]:

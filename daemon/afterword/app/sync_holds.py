@@ -7,7 +7,7 @@ import msgspec
 
 from afterword.domain.settings import Peer
 from afterword.redact.redactor import Redactor
-from afterword.store.ledger import holds
+from afterword.store.ledger import entries, holds
 from afterword.store.ledger.ledger import Ledger
 
 _KNOWN: Final = "peer:"
@@ -25,6 +25,8 @@ class Met(msgspec.Struct, frozen=True, omit_defaults=True):
     failures: int = 0
     """Since it went well last."""
     problem: str = ""
+    lacking: int = 0
+    """How many numbers were held back from this one when it went well last: see `to_ask`."""
 
 
 def met(ledger: Ledger, name: str) -> Met:
@@ -69,6 +71,39 @@ def patterns(ledger: Ledger, peers: Mapping[str, Peer], origin: str | None) -> t
         return peers[name].withhold
     unknown = [peer for name, peer in peers.items() if not met(ledger, name).origin]
     return tuple(pattern for peer in unknown for pattern in peer.withhold)
+
+
+def lacking(ledger: Ledger) -> int:
+    """How many numbers are here without what they number, since that was held back; -1: too many to ask for at once."""
+    from afterword_sync.log import MOST_ASKED  # noqa: PLC0415  # `status` does without
+
+    found = entries.withheld(ledger)
+    if sum(map(len, found.values())) > MOST_ASKED:
+        return -1
+    return sum(last - first + 1 for ranges in found.values() for first, last in ranges)
+
+
+def to_ask(
+    ledger: Ledger, peers: Mapping[str, Peer], origin: str, vector: Mapping[str, int]
+) -> dict[str, list[tuple[int, int]]]:
+    """What is here without what it numbers, to ask a machine for: by origin, at most `MOST_ASKED` ranges. A machine
+    that knows no more than when it was asked last need not look again.
+    """
+    from afterword_sync.log import MOST_ASKED  # noqa: PLC0415  # `status` does without
+
+    before = met(ledger, name_of(ledger, peers, origin))
+    same = {its_id: n for its_id, n in before.vector.items() if n} == {its_id: n for its_id, n in vector.items() if n}
+    found = entries.withheld(ledger)
+    count = sum(last - first + 1 for ranges in found.values() for first, last in ranges)
+    if not count or (same and before.origin == origin and before.lacking == count):
+        return {}
+    left = MOST_ASKED
+    some: dict[str, list[tuple[int, int]]] = {}
+    for its_id, ranges in found.items():
+        if left > 0:
+            some[its_id] = ranges[:left]
+            left -= len(ranges)
+    return some
 
 
 def settle(ledger: Ledger, redactor: Redactor, peers: Mapping[str, Peer], origin: str) -> None:

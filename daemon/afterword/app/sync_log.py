@@ -29,7 +29,7 @@ class LedgerLog:
         self._peers = peers or {}
         self._settled: set[str] = set()
         self.news = 0
-        """How many numbers came that were not here."""
+        """How many numbers came that were not here, or only without what they number."""
         self.stones = 0
         """How many tombstones came that say something new."""
 
@@ -81,6 +81,9 @@ class LedgerLog:
         finally:
             self._ledger.db.execute("COMMIT")
 
+    def withheld(self, peer: str, vector: Mapping[str, int]) -> Mapping[str, Sequence[tuple[int, int]]]:
+        return sync_holds.to_ask(self._ledger, self._peers, peer, vector)
+
     def insert(self, records: Sequence[Record], sender: str) -> Inserted:
         del sender
         if not records:
@@ -89,7 +92,7 @@ class LedgerLog:
             done = arrivals.take(self._ledger, self._redactor, records[0].origin, [_entry(each) for each in records])
         except arrivals.Unfit as err:
             raise Refused(err.message, err.hint) from err
-        self.news += done.new
+        self.news += done.new + done.filled
         self.stones += done.stones
         return Inserted(new=done.new, known=done.known, filled=done.filled)
 

@@ -3,41 +3,22 @@ done. The same for a command that holds the lock and for the daemon, which is as
 """
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from afterword.app import forgetting, sync_folders, sync_holds
+from afterword.app import forgetting, setup, sync_folders, sync_holds
 from afterword.app.sync_holds import Met
 from afterword.app.sync_log import LedgerLog
+from afterword.app.sync_step import Step
 from afterword.domain.errors import UserError
-from afterword.store.ledger import compile_on
+from afterword.store.ledger import arrivals, compile_on
 from afterword_sync.log import Refused
 from afterword_sync.record import RecordError, decode
 
 if TYPE_CHECKING:
     from afterword.app.passes import Tell
     from afterword.app.program import Program
-
-STEP_MAX_BYTES: Final = 64 << 20
-"""A step brings at most one batch, with every byte of it escaped."""
-
-
-class Step(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`take` and `early` bring records, a line each; `hold` names the peer that is about to be sent something; `reborn`
-    gives this machine a new origin; `exported` remembers a folder; `tried` and `done` say how an exchange ended. `name`
-    is the peer's in the settings, `news` whether anything came.
-    """
-
-    do: Literal["take", "early", "hold", "reborn", "exported", "tried", "done"]
-    peer: str = ""
-    name: str = ""
-    lines: str = ""
-    known: int = 0
-    problem: str = ""
-    news: bool = False
-    folder: str = ""
-    vector: dict[str, int] = {}
 
 
 def do(program: "Program", step: Step, tell: "Tell") -> dict[str, Any]:
@@ -47,6 +28,9 @@ def do(program: "Program", step: Step, tell: "Tell") -> dict[str, Any]:
         UserError: records cannot be taken; nothing of them was.
     """
     log = LedgerLog(program.ledger, program.redactor, program.config.settings.peers)
+    if step.do == "begin":
+        compile_on.claim(program.ledger, program.redactor)
+        return {}
     if step.do == "hold":
         log.hold(step.peer)
         return {}
@@ -68,7 +52,7 @@ def do(program: "Program", step: Step, tell: "Tell") -> dict[str, Any]:
             raise UserError(str(err)) from err
     remember(program, step)
     if step.do == "done":
-        follow(program, step, tell)
+        follow(program, tell)
     return {}
 
 
@@ -80,7 +64,8 @@ def remember(program: "Program", step: Step) -> None:
     before = sync_holds.met(program.ledger, name)
     now_us = program.clock()
     if step.do == "done":
-        found = Met(step.peer or before.origin, now_us, dict(step.vector), now_us)
+        lacking = sync_holds.lacking(program.ledger)
+        found = Met(step.peer or before.origin, now_us, dict(step.vector), now_us, lacking=lacking)
     else:
         found = msgspec.structs.replace(
             before,
@@ -93,12 +78,24 @@ def remember(program: "Program", step: Step) -> None:
         sync_holds.remember(program.ledger, program.redactor, name, found)
 
 
-def follow(program: "Program", step: Step, tell: "Tell") -> None:
-    """What follows from what came: one of the two compiles, what is forgotten elsewhere goes here, texts are found."""
-    # A folder names no machine that was spoken with: those it brought something of were met.
-    compile_on.meet(program.ledger, program.redactor, [step.peer] if step.peer else list(step.vector))
+def follow(program: "Program", tell: "Tell") -> None:
+    """What follows from what came: what is forgotten elsewhere goes here, texts are found, days end where they do on
+    the other machine."""
+    setup.follow_zone(program.ledger, program.redactor, program.vault, program.zones)
     if forgetting.due(program):
         forgetting.run(program, tell)
-    if step.news:
+    if unseen(program):
         program.text.catch_up(lambda: False)
         program.ready.sync()
+
+
+def unseen(program: "Program") -> bool:
+    """Whether something came of which not everything is made yet: now, or before a kill."""
+    return program.ledger.meta(arrivals.UNSEEN) == 1
+
+
+def seen(program: "Program") -> None:
+    """All of it is made, or will be by whoever runs on."""
+    if unseen(program):
+        with program.ledger.transaction():
+            program.ledger.set_meta(arrivals.UNSEEN, 0)

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from afterword import __version__
-from afterword.app import client, passes, sync_steps
+from afterword.app import client
 from afterword.app.config import Config
-from afterword.app.program import Program, writer
 from afterword.app.reading import redactor
 from afterword.app.sync_log import LedgerLog, cleaned
-from afterword.app.sync_steps import Step
+from afterword.app.sync_step import Step
 from afterword.domain.errors import AfterwordError, NotSetUp, TransientError, UsageError
 from afterword.domain.settings import Peer
-from afterword.store.ledger import holds
+from afterword.store.ledger import compile_on, holds
 from afterword.store.ledger.ledger import FILE, Ledger, open_reader
 from afterword_sync import errors
 from afterword_sync.folder import Exported, Imported, Pending, export_folder, import_folder
@@ -27,6 +26,7 @@ from afterword_sync.report import Exchanged, Moved, Progress, Way
 
 if TYPE_CHECKING:
     from afterword.app.passes import Tell
+    from afterword.app.program import Program
 
 PROGRAM: Final = f"afterword {__version__}"
 DIR: Final = "dir"
@@ -70,6 +70,11 @@ class Log(LedgerLog):
         self.news += inserted.new + inserted.filled
         return inserted
 
+    def begin(self) -> None:
+        """Before anything is said: see to it that the two know which one compiles when they part."""
+        if not compile_on.runs_on(self._ledger):
+            self.step(Step("begin"))
+
     def hold(self, peer: str) -> None:
         self.step(Step("hold", peer=peer))
 
@@ -92,13 +97,18 @@ def opened(config: Config, env: Mapping[str, str], command: str, telling: Tellin
         finally:
             ledger.close()
         return
+    # Half a second: with a daemon nothing of it is needed.
+    from afterword.app import sync_steps  # noqa: PLC0415
+    from afterword.app.program import writer  # noqa: PLC0415
+
     with writer(config, env, command, telling=telling) as program:
 
         def step(given: Step) -> dict[str, Any]:
             with telling() as tell:
                 done = sync_steps.do(program, given, tell)
-            if given.do == "done" and given.news:
+            if given.do == "done" and sync_steps.unseen(program):
                 _whole(program, telling)
+                sync_steps.seen(program)
             return done
 
         yield _Own(program, config, step)
@@ -107,7 +117,7 @@ def opened(config: Config, env: Mapping[str, str], command: str, telling: Tellin
 class _Own(Log):
     """The same in the process that holds the lock: records need not be written down in between."""
 
-    def __init__(self, program: Program, config: Config, step: Callable[[Step], dict[str, Any]]) -> None:
+    def __init__(self, program: "Program", config: Config, step: Callable[[Step], dict[str, Any]]) -> None:
         super().__init__(program.ledger, config, step)
         self._redactor = program.redactor
 
@@ -118,12 +128,16 @@ class _Own(Log):
         return LedgerLog.insert_early(self, records, sender)
 
 
-def _whole(program: Program, telling: Telling) -> None:
+def _whole(program: "Program", telling: Telling) -> None:
     """Without a daemon what came is put into the vault and the index at once."""
+    from afterword.app import passes  # noqa: PLC0415
+
     with telling() as tell:
         program.write_up(on_progress=lambda what, done, all_: tell("Writing", "sections", done, all_, what))
         if program.compiling.owed():
             program.compiling.render()
+        if program.lessons.owed():
+            program.lessons.render()
         passes.catch_up(program, tell, lambda: False)
 
 
@@ -171,14 +185,16 @@ def with_host(
     host = Host(host=peer.host or key or name, command=peer.command or None, accept_new=accept_new)
     with opened(config, env, "sync", telling) as log, telling() as tell:
         try:
+            if not dry_run:
+                log.begin()
             done = exchange_with(host, log, program=PROGRAM, progress=_progress(tell), dry_run=dry_run, environment=env)
         except errors.SyncError as err:
             if not dry_run:
                 problem = f"{err.reason}; {err.hint}" if err.hint else err.reason
                 peer_id = err.done.peer if err.done else ""
-                log.step(Step("tried", peer=peer_id, name=key, problem=problem, news=bool(log.news)))
+                log.step(Step("tried", peer=peer_id, name=key, problem=problem))
                 if log.news or log.stones:
-                    log.step(Step("done", news=True))
+                    log.step(Step("done"))
             raise _words(err) from err
         if not dry_run:
             _end(log, done, key)
@@ -190,8 +206,7 @@ def _held(log: Log, origin: str) -> int:
 
 
 def _end(log: Log, done: Exchanged, name: str) -> None:
-    news = bool(log.news or log.stones or any(moved.new for moved in done.received))
-    log.step(Step("done", peer=done.peer, name=name, news=news, vector=dict(log.vector())))
+    log.step(Step("done", peer=done.peer, name=name, vector=dict(log.vector())))
 
 
 def answer(config: Config, env: Mapping[str, str], telling: Telling) -> None:
@@ -205,11 +220,12 @@ def answer(config: Config, env: Mapping[str, str], telling: Telling) -> None:
 
     settled(config)
     with contextlib.closing(standard_streams()) as channel, opened(config, env, "sync serve", telling) as log:
+        log.begin()
         try:
             done = serve(channel, log, program=PROGRAM)
         except errors.SyncError as err:
             if log.news or log.stones:
-                log.step(Step("done", news=True))
+                log.step(Step("done"))
             raise _words(err) from err
         _end(log, done, "")
 
@@ -217,6 +233,7 @@ def answer(config: Config, env: Mapping[str, str], telling: Telling) -> None:
 def export(config: Config, env: Mapping[str, str], folder: Path, telling: Telling) -> dict[str, Any]:
     """Bring a folder of batches up to the ledger; the fields of `sync export --json`."""
     with opened(config, env, "sync export", telling) as log, telling() as tell:
+        log.begin()
         # Before anything is there, so that `forget` never misses it.
         log.step(Step("exported", folder=str(folder.absolute())))
         done: Exported = export_folder(folder, log, _progress(tell))
@@ -233,9 +250,9 @@ def take(config: Config, env: Mapping[str, str], folder: Path, telling: Telling)
         raise UsageError(f"there is no folder {folder}", "name the folder that `afterword sync export` wrote")
     with opened(config, env, "sync import", telling) as log:
         with telling() as tell:
+            log.begin()
             done: Imported = import_folder(folder, log, _progress(tell))
-        met = {each.origin: each.last for each in done.origins if each.new}
-        log.step(Step("done", news=bool(log.news or log.stones), vector=met))
+        log.step(Step("done"))
         return {"peers": [_peer(DIR, Way.IN, done.origins, done.pending)], "left": list(done.left)}
 
 

@@ -67,6 +67,14 @@ class Zones:
         # Looked up when a day is asked for: a search for a script asks for none, and this takes 5 ms.
         return [(since, _zone(name)) for since, name in self._named] or [("", dt.UTC)]
 
+    def become(self, changes: Sequence[tuple[str, str]]) -> bool:
+        """Hold other zones from now on, for everybody who was given these; whether they are others."""
+        if self._named == tuple(changes):
+            return False
+        self._named = tuple(changes)
+        self.__dict__.pop("_changes", None)
+        return True
+
     def local(self, at_us: int) -> dt.datetime:
         """The local time in the zone that holds on that day. Times no calendar has are moved to its ends."""
         at_us = min(max(at_us, _FIRST_US), _LAST_US)

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import msgspec
 
@@ -18,6 +18,7 @@ from afterword.app.retract_asking import answer
 from afterword.app.searching import Searcher
 from afterword.app.show import find, whole
 from afterword.app.status import status as status_of
+from afterword.app.sync_step import STEP_MAX_BYTES, Step
 from afterword.capture.sweep import survey
 from afterword.domain.clock import Clock
 from afterword.domain.errors import NothingFound
@@ -26,6 +27,9 @@ from afterword.serve import jobs as work
 from afterword.serve.hand import Hand
 from afterword.store.ledger import forgetting, jobs
 from afterword.store.ledger.ledger import Ledger, open_beside, open_reader
+
+if TYPE_CHECKING:
+    from afterword.app.program import Program
 
 
 class Room(msgspec.Struct, frozen=True):
@@ -141,8 +145,14 @@ def events(room: Room, asked: Events) -> Answer:
     return work.follow(room.ledger, room.lines, asked.id, max(0, asked.start))
 
 
-def sync(room: Room, asked: sync_steps.Step) -> Answer:
-    return room.hand.do(lambda program: sync_steps.do(program, asked, lambda *_told: None))
+def sync(room: Room, asked: Step) -> Answer:
+    def errand(program: "Program") -> dict[str, Any]:
+        done = sync_steps.do(program, asked, lambda *_told: None)
+        if asked.do == "done":
+            sync_steps.seen(program)  # the loop goes on with it
+        return done
+
+    return room.hand.do(errand)
 
 
 class Route(msgspec.Struct, frozen=True):
@@ -166,5 +176,5 @@ ROUTES: Final = (
     Route("POST", "/v1/retract", Retraction, retract),
     Route("POST", "/v1/useful", Named, useful),
     Route("GET", "/v1/jobs/{id}/events", Events, events),
-    Route("POST", "/v1/sync", sync_steps.Step, sync, sync_steps.STEP_MAX_BYTES),
+    Route("POST", "/v1/sync", Step, sync, STEP_MAX_BYTES),
 )

@@ -330,7 +330,9 @@ class _Types(msgspec.Struct, frozen=True):
 
 def _left(each: Current, known: Mapping[ArticleUid, ArticleFile]) -> bool:
     """Whether an article nothing leads to any more has its file still, because a person worked on it."""
-    return each.article.status == "withdrawn" and each.uid in known and bool(known[each.uid].written.parts)
+    # One that has not even a name is forgotten: its file is relieved of it, and never brought up to date.
+    named = each.article.status == "withdrawn" and bool(each.article.slug)
+    return named and each.uid in known and bool(known[each.uid].written.parts)
 
 
 def _digest(data: bytes) -> str:

@@ -17,6 +17,8 @@ POINTS = {
     "ledger.committed": "after COMMIT, before anybody knows",
     "preview.whole": "what was said is looked through, nothing of it is read",
     "cold.commit": "in a worker of a first reading: a piece of a file is read, its position not sent yet",
+    "arrivals.commit": "a batch of another machine is in the ledger, before its COMMIT",
+    "arrivals.committed": "after that COMMIT, before the other machine knows",
     "text.commit": "full text written, before its COMMIT",
     "text.committed": "after its COMMIT, the ledger not told yet",
     "note.append": "an append is planned, nothing of it is in the note",

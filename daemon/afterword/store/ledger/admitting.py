@@ -5,10 +5,11 @@ Everything goes through the redactor once more; ids stay. What a tombstone forbi
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
 
+from afterword.domain.articles import Article
 from afterword.domain.errors import DataError
 from afterword.domain.ids import ItemId
 from afterword.domain.items import Kind, SaidBy, Time
@@ -16,7 +17,7 @@ from afterword.domain.registers import Rank, wins
 from afterword.domain.slugs import slug
 from afterword.redact.redactor import Redactor
 from afterword.redact.text import Redacted
-from afterword.store.ledger import articles, authority, entries, lessons, masked, sessions, tombstones
+from afterword.store.ledger import articles, authority, entries, lessons, masked, sessions, shapes, tombstones
 from afterword.store.ledger.entries import (
     FORGOTTEN,
     Entry,
@@ -27,6 +28,7 @@ from afterword.store.ledger.entries import (
     SessionBody,
 )
 from afterword.store.ledger.ledger import Ledger, RecordKind, pack, unpack
+from afterword.store.ledger.refusing import Refusal
 from afterword.store.ledger.rescrub import PLAIN
 
 if TYPE_CHECKING:
@@ -36,6 +38,8 @@ B = TypeVar("B", bound=msgspec.Struct)
 
 _HEX_32: Final = 32
 _NAME: Final = re.compile(r"[a-z][a-z0-9_.-]{0,39}")
+_WORD: Final = re.compile(r"[a-z][a-z_-]{0,29}")
+_REV_MAX: Final = 2**53
 _NO_FACTS: Final = "{}"
 
 
@@ -63,15 +67,17 @@ class Rows:
         self._redactor = redactor
         self._names = {row: its_id for row, (its_id, _) in ledger.origins().items()}
         self._origins = {its_id: row for row, its_id in self._names.items()}
-        self._forgotten = tombstones.Known(ledger)
+        self.refusal = Refusal(ledger)
         self._unsettled = authority.Unsettled(ledger)
         self._masked = masked.Change()
         self._touched: set[int] = set()
         self._awaited = self._any("SELECT 1 FROM derives LIMIT 1")
         self.stones: list[Tombstone] = []
         """Tombstones that are new, or say more than before."""
-        self.items: set[int] = set()
-        """Items that are here and that something new forbids."""
+        self.blanked: set[str] = set()
+        """Sections that are not here, and not taken in for the same reason."""
+        self.emptied: dict[str, str] = {}
+        """Articles of which nothing is left, since what they said was forgotten, and what their file was called."""
 
     def origin_row(self, its_id: str) -> int:
         """The row of a machine, made when it is new."""
@@ -85,14 +91,18 @@ class Rows:
             self._names[found] = its_id
         return found
 
-    def looked_up(self) -> None:
-        """Tombstones were put: what is forbidden is looked up anew."""
-        self._forgotten = tombstones.Known(self._ledger)
-
     def admit(self, entry: Entry, origin: str) -> Admitted:
         """Apply a record that has a body."""
-        assert entry.body is not None
         kind = entries.KINDS[entry.kind]
+        self.check_key(entry)
+        done = self._admitted(kind, entry, origin)
+        if done.why == FORGOTTEN:
+            self.refusal.note(kind, entry.key)
+            if kind is RecordKind.SECTION and not done.ref:
+                self.blanked.add(entry.key)
+        return done
+
+    def _admitted(self, kind: RecordKind, entry: Entry, origin: str) -> Admitted:
         if kind is RecordKind.ORIGIN:
             return self._machine(entry, origin, self._body(entry, OriginBody))
         if kind is RecordKind.SESSION:
@@ -102,6 +112,17 @@ class Rows:
         if kind is RecordKind.MEMBERSHIP:
             return self._membership(entry, origin, self._body(entry, MembershipBody))
         return self._register(kind, entry, origin, self._body(entry, RegisterBody))
+
+    def check_key(self, entry: Entry) -> None:
+        """Raise Unfit unless a record of its kind can have its key, which is kept as it is, and revision."""
+        if entry.rev > _REV_MAX:
+            raise Unfit(f"number {entry.n}: a revision after which there is none")
+        try:
+            shapes.check_key(entries.KINDS[entry.kind], entry.key)
+        except ValueError as err:
+            raise Unfit(f"number {entry.n}: a {entry.kind} that is none: {err}") from err
+        if self._redactor.plain(entry.key) != entry.key:
+            raise Unfit(f"number {entry.n}: a key that holds a secret")
 
     def _body(self, entry: Entry, shape: type[B]) -> B:
         assert entry.body is not None
@@ -129,12 +150,11 @@ class Rows:
 
     def _session(self, entry: Entry, origin: str, body: SessionBody) -> Admitted:
         by, author = self._author(origin, body.by)
-        _hex(entry.key, entry)
         row = entries.ref_of(self._ledger, RecordKind.SESSION, entry.key)
         native, harness = self._redactor.plain(body.native), self._harness(body.harness)
         said = dict(body.facts)
-        if not self._forgotten.none:
-            gone = self._fields(entry.key, row)
+        if not self.refusal.nothing:
+            gone = self.refusal.fields(entry.key, row)
             if gone == tombstones.FACTS and not row:
                 return Admitted(0, FORGOTTEN)
             for name in gone:
@@ -167,11 +187,14 @@ class Rows:
     def _item(self, entry: Entry, origin: str, body: ItemBody) -> Admitted:
         by, author = self._author(origin, body.by)
         its_id = ItemId(_bytes(entry.key, entry))
+        _bytes(body.home.id, entry)
         kind, said_by, flag = self._enums(entry, body)
         row = entries.ref_of(self._ledger, RecordKind.ITEM, entry.key)
         text = self._redactor.redact(body.text)
-        if not self._forgotten.none and self._forbidden(entry, body, row, kind, text):
+        if not self.refusal.nothing and self.refusal.item(entry, body, row, kind, text):
             return Admitted(row, FORGOTTEN)
+        if isinstance(body.exit, str) and not _WORD.fullmatch(body.exit):
+            raise Unfit(f"number {entry.n}: an item that ended in a way there is none")
         path = self._redactor.redact(body.path) if body.path is not None else None
         rank = self._rank(body.rank, (text, path), (body.text, body.path))
         blob, packed = pack(text)
@@ -209,9 +232,7 @@ class Rows:
     def _membership(self, entry: Entry, origin: str, body: MembershipBody) -> Admitted:
         by, author = self._author(origin, body.by)
         session_id, _, item_hex = entry.key.partition("/")
-        _hex(session_id, entry)
-        _hex(item_hex, entry)
-        if body.said not in (0, 1, 2):
+        if body.said not in (0, 1, 2) or body.rank not in list(Rank):
             raise Unfit(f"number {entry.n}: a membership in no state there is")
         session = entries.ref_of(self._ledger, RecordKind.SESSION, session_id)
         item = entries.ref_of(self._ledger, RecordKind.ITEM, item_hex)
@@ -234,7 +255,7 @@ class Rows:
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (session, item, *place, body.said, body.said, body.rolled, body.authority, rev, body.rank, by),
             )
-            if not self._forgotten.none and (self._forgotten.session(session) or self._forgotten.erased(item)):
+            if self.refusal.hidden(session, item):
                 self._unsettled.moved(session)
             self._touch(session, item)
         elif wins((False, body.rank, rev, author), (False, old[1], old[2], self._id(old[3]))):
@@ -249,13 +270,15 @@ class Rows:
     def _register(self, kind: RecordKind, entry: Entry, origin: str, body: RegisterBody) -> Admitted:
         by, author = self._author(origin, body.by)
         row = entries.ref_of(self._ledger, kind, entry.key)
-        if self._redactor.plain(entry.key) != entry.key:
-            raise Unfit(f"number {entry.n}: a key that holds a secret")
-        if kind is RecordKind.TOMBSTONE:
-            tombstones.check(entry.key)
-        elif not self._forgotten.none and self._tells(kind, entry.key, body):
+        for item in body.of.get(entries.name_of(RecordKind.ITEM), ()):
+            _bytes(item, entry)
+        if kind is not RecordKind.TOMBSTONE and not self.refusal.nothing and self.refusal.tells(kind, entry.key, body):
             return Admitted(row, FORGOTTEN)
         value = self._redactor.document(body.value, plain=PLAIN.get(kind, ()))
+        try:
+            shapes.check(kind, entry.key, value)
+        except (ValueError, RecursionError) as err:  # also msgspec's: a field and a type, never a value
+            raise Unfit(f"number {entry.n}: a {entry.kind} that is none: {err}") from err
         rank = self._rank(body.rank, msgspec.json.decode(value.encode()), body.value)
         new = (False, rank, entry.rev, author)
         if not row:
@@ -275,9 +298,16 @@ class Rows:
             )
             if old[4] == value and kind is not RecordKind.DIGEST:
                 return Admitted(row)
+            if kind is RecordKind.ARTICLE and not entry.key.endswith("/edits"):
+                self._emptied(entry.key, old[4], value)
         self._made_of(kind, row, body.of)
         self._news(kind, entry.key, value)
         return Admitted(row)
+
+    def _emptied(self, uid: str, before: str, value: str) -> None:
+        slug, now = (msgspec.json.decode(each.encode(), type=Article).slug for each in (before, value))
+        if slug and not now:
+            self.emptied[uid] = slug
 
     def _news(self, kind: RecordKind, key: str, value: Redacted) -> None:
         """What has to be done here because a register says something else now."""
@@ -331,70 +361,6 @@ class Rows:
         for (holder,) in self._db.execute("SELECT session FROM membership WHERE item = ?", (item,)):
             self._touched.add(holder)
 
-    # What is forbidden.
-
-    def _fields(self, its_id: str, row: int) -> tuple[tombstones.Field, ...]:
-        if row:
-            return self._forgotten.fields(row)
-        return self._forgotten.fields_of(its_id)
-
-    def _forbidden(self, entry: Entry, body: ItemBody, row: int, kind: Kind, text: Redacted) -> bool:
-        """Whether an item was forgotten, by itself, with its session or by its text."""
-        if row and self._forgotten.erased(row):
-            return True
-        if (
-            self._forgotten.item(ItemId(bytes.fromhex(entry.key)))
-            or self._forgotten.named_session(body.home.id)
-            or self._forgotten.text(kind, text)
-        ):
-            if row:
-                self.items.add(row)
-            return True
-        return False
-
-    def _tells(self, kind: RecordKind, key: str, body: RegisterBody) -> bool:
-        """Whether a value was made, by a machine that did not know yet, of what was forgotten here."""
-        if kind in (RecordKind.DIGEST, RecordKind.SECTION, RecordKind.SEGMENT):
-            session = body.value.get("session") if isinstance(body.value, dict) else None
-            if isinstance(session, str) and self._forgotten.named_session(session) and _says(body.value):
-                return True
-            if any(self._gone(item) for item in body.of.get("item", ())):
-                return True
-            return kind is RecordKind.SEGMENT and self._read_off_old(key.partition("/")[0], body.value)
-        if kind is RecordKind.LESSON and self._forgotten.lesson(key.partition("/")[0]):
-            return True
-        if kind in (RecordKind.ARTICLE, RecordKind.BUILD, RecordKind.LESSON, RecordKind.FACT):
-            return any(not self._stands(*place) for place in _places(body.value))
-        return False
-
-    def _read_off_old(self, section: str, edits: Any) -> bool:
-        """Whether a person's edits are of a section as it was before something in it was forgotten here."""
-        if not _says(edits) or not self._tainted(section):
-            return False
-        row = self._db.execute("SELECT rev FROM register WHERE kind = 8 AND key = ?", (section,)).fetchone()
-        rev = edits.get("rev") if isinstance(edits, dict) else None
-        return row is None or not isinstance(rev, int) or rev < row[0]
-
-    def _gone(self, item: str) -> bool:
-        its_id = ItemId(bytes.fromhex(item))
-        row = entries.ref_of(self._ledger, RecordKind.ITEM, item)
-        return self._forgotten.item(its_id) or bool(row and self._forgotten.erased(row))
-
-    def _tainted(self, section: str) -> bool:
-        """Whether something of what a section was ever made of was forgotten."""
-        return self._any(
-            "SELECT 1 FROM register r JOIN derivation d ON d.dst_kind = r.kind AND d.dst = r.row AND d.src_kind = 3"
-            " JOIN erased e ON e.item = d.src WHERE r.kind = 7 AND r.key = ? LIMIT 1",
-            section,
-        ) or self._any(f"SELECT 1 FROM stub WHERE kind = 8 AND key = ? AND why = '{FORGOTTEN}' LIMIT 1", section)
-
-    def _stands(self, section: str, quote: str) -> bool:
-        """Whether a quote still stands in its section, where something of that was forgotten."""
-        if not self._tainted(section):
-            return True
-        found = self._db.execute("SELECT value FROM register WHERE kind = 8 AND key = ?", (section,)).fetchone()
-        return bool(found) and quote in set(_strings(msgspec.json.decode(found[0])))
-
     # Small things.
 
     def _rank(self, given: int, clean: object, said: object) -> int:
@@ -437,47 +403,7 @@ class Rows:
         return self._db.execute(query, given).fetchone() is not None
 
 
-def _hex(text: str, entry: Entry) -> None:
-    _bytes(text, entry)
-
-
 def _bytes(text: str, entry: Entry) -> bytes:
     if len(text) != _HEX_32 or set(text) - set("0123456789abcdef"):
         raise Unfit(f"number {entry.n}: the key of this {entry.kind} is no id")
     return bytes.fromhex(text)
-
-
-def _strings(value: Any) -> Iterable[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for inner in value.values():
-            yield from _strings(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _strings(inner)
-
-
-def _places(value: Any) -> Iterable[tuple[str, str]]:
-    """(section, quote) of every claim in a value."""
-    if isinstance(value, dict):
-        section, quote = value.get("section"), value.get("quote")
-        if isinstance(section, str) and isinstance(quote, str):
-            yield section, quote
-        for inner in value.values():
-            yield from _places(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _places(inner)
-
-
-def _says(value: Any) -> bool:
-    """Whether a write-up says anything, or is what is left of one."""
-    return bool(value.get("made_of") or value.get("added") or value.get("removed") or _quotes(value))
-
-
-def _quotes(value: Any) -> bool:
-    context = value.get("digest", {}).get("context", {}) if isinstance(value.get("digest"), dict) else {}
-    return bool(context.get("text")) or any(
-        value["digest"].get(part) for part in ("exchanges", "decisions", "lessons", "actions") if "digest" in value
-    )

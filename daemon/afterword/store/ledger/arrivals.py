@@ -5,6 +5,7 @@ of it is noted to be forgotten. Numbers that are here are skipped; a payload fil
 withheld. The same number with another name means that two machines use one origin: all of it is refused.
 """
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -18,6 +19,19 @@ from afterword.store.ledger.entries import FORGOTTEN, SUPERSEDED, WITHHELD, Entr
 from afterword.store.ledger.ledger import Ledger, RecordKind
 
 _WORDS: Final = frozenset({SUPERSEDED, FORGOTTEN, entries.RESCRUBBED, WITHHELD})
+
+
+UNSEEN: Final = "arrived"
+"""The small fact that something came of which not everything was made yet that follows from it."""
+_BY: Final = b'"by":"'
+_UNNAMED: Final = re.compile(rf"{FORGOTTEN}:\d{{1,19}}")
+"""The key of what is not even known by its key any more."""
+
+
+class _Said(msgspec.Struct, frozen=True):
+    """Who wrote the revision in a body, where that is not who numbered it."""
+
+    by: str = ""
 
 
 class Counted(msgspec.Struct, frozen=True):
@@ -62,6 +76,8 @@ def heed(ledger: Ledger, redactor: Redactor, batch: Sequence[tuple[str, Entry]])
                 rows.admit(entry, origin)
         rows.settle()
         found = _forbid(ledger, rows)
+        if found:
+            ledger.set_meta(UNSEEN, 1)
         faults.hit("arrivals.commit")
     return found
 
@@ -70,7 +86,7 @@ def _forbid(ledger: Ledger, rows: Rows) -> int:
     if rows.stones:
         ledger.set_meta(tombstones.COUNT, tombstones.counted(ledger))
         forgetting.notice(ledger, rows.stones)
-        rows.looked_up()
+        rows.refusal.looked_up()
     return len(rows.stones)
 
 
@@ -86,7 +102,8 @@ class _Arrival:
         self._head = ledger.head(self._row)
         self._log: list[tuple[int, int, int, int, int]] = []
         self._numbers: list[tuple[int, int, str, int, str, str, str | None, bytes | None]] = []
-        self._filled: list[tuple[int, int]] = []
+        self._again: list[tuple[int, int, int]] = []
+        self._filled: list[int] = []
 
     def take(self, batch: Sequence[Entry]) -> Counted:
         known = [entry for entry in batch if entry.n <= self._head]
@@ -102,18 +119,28 @@ class _Arrival:
         first = [entry for entry in (*fills, *new) if entries.KINDS[entry.kind] is RecordKind.TOMBSTONE]
         refs = {entry.n: self._applied(entry) for entry in first}
         stones = _forbid(self._ledger, self._rows)
+        filled: dict[int, int] = {}
         for entry in (*fills, *new):
             ref = refs[entry.n] if entry.n in refs else self._applied(entry)
             if entry.n > self._head:
                 self._log.append((self._row, entry.n, entries.KINDS[entry.kind], ref, entry.rev))
-        self._db.executemany("DELETE FROM stub WHERE origin = ? AND n = ?", self._filled)
+            else:
+                filled[entry.n] = ref
+        for n in self._filled:
+            self._db.execute("DELETE FROM stub WHERE origin = ? AND n = ?", (self._row, n))
+            self._db.execute("UPDATE log SET ref = ? WHERE origin = ? AND n = ?", (filled[n], self._row, n))
         self._db.executemany("INSERT INTO stub VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", [
             (self._row, *number) for number in self._numbers
         ])  # fmt: skip
         self._db.executemany("INSERT INTO log VALUES (?, ?, ?, ?, ?)", self._log)
+        self._db.executemany("INSERT OR REPLACE INTO issued_again VALUES (?, ?, ?)", self._again)
         self._awaited()
         self._rows.settle()
-        forgetting.notice_items(self._ledger, self._rows.items)
+        if new or fills:
+            self._ledger.set_meta(UNSEEN, 1)
+        forgetting.notice_items(self._ledger, self._rows.refusal.items)
+        forgetting.notice_articles(self._ledger, self._rows.emptied)
+        forgetting.notice_sections(self._ledger, self._rows.blanked)
         return Counted(len(new), len(known) - len(fills), len(fills), stones)
 
     def _fills(self, known: Sequence[Entry]) -> list[Entry]:
@@ -129,7 +156,7 @@ class _Arrival:
                 raise Shared(self._origin, entry.n)
             if mine.why == WITHHELD and entry.body is not None and self._row != 1:
                 found.append(entry)
-                self._filled.append((self._row, entry.n))
+                self._filled.append(entry.n)
         return found
 
     def _applied(self, entry: Entry) -> int:
@@ -138,11 +165,16 @@ class _Arrival:
         if entry.body is None:
             if entry.why not in _WORDS:
                 raise Unfit(f"number {entry.n}: nothing, for a reason that is none")
+            if not _UNNAMED.fullmatch(entry.key):
+                self._rows.check_key(entry)
             ref = entries.ref_of(self._ledger, kind, entry.key)
             if entry.why != SUPERSEDED or not ref:
                 self._number(entry, kind, entry.why)
             return ref
         done = self._rows.admit(entry, self._origin)
+        # Canonical JSON spells it like this; inside of a value it may mean anything.
+        if _BY in entry.body and (by := msgspec.json.decode(entry.body, type=_Said).by) not in ("", self._origin):
+            self._again.append((self._row, entry.n, self._rows.origin_row(by)))
         if done.waits:
             self._wait(entry, kind)
         elif done.why:
@@ -176,4 +208,4 @@ class _Arrival:
             self._db.execute("DELETE FROM stub WHERE origin = ? AND n = ?", (origin, n))
 
 
-__all__ = ["Admitted", "Counted", "Shared", "Unfit", "heed", "take"]
+__all__ = ["UNSEEN", "Admitted", "Counted", "Shared", "Unfit", "heed", "take"]

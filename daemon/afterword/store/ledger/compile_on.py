@@ -1,6 +1,5 @@
 """Which one machine compiles and distils, where several share what they know: a SETTING register, `compile.on`."""
 
-from collections.abc import Collection
 from typing import Final
 
 from afterword.domain.errors import UserError
@@ -47,19 +46,15 @@ def take_over(ledger: Ledger, redactor: Redactor) -> bool:
     return True
 
 
-def meet(ledger: Ledger, redactor: Redactor, peers: Collection[str]) -> None:
-    """After the first exchange with other machines: exactly one compiles from then on. All come to the same, without
-    asking: the one that has compiled more so far."""
-    known = dict(ledger.origins().values())
-    met = [its_id for its_id in peers if its_id in known]
-    if runs_on(ledger) or not met:
+def claim(ledger: Ledger, redactor: Redactor) -> None:
+    """Before an exchange: while nobody said which one compiles, this machine says that it does, in a revision as high
+    as it has compiled days. Where two say so, the higher one stands on both, without a word more; what a person says
+    stands above either."""
+    if runs_on(ledger):
         return
-    built = {
-        its_id: ledger.db.execute(
-            "SELECT count(*) FROM log WHERE origin = ? AND kind = ?", (row, RecordKind.BUILD)
-        ).fetchone()[0]
-        for row, (its_id, _) in ledger.origins().items()
-    }
-    chosen = min((ledger.origin[0], *met), key=lambda its_id: (-built[its_id], its_id))
+    its_id = ledger.origin[0]
+    built = ledger.db.execute("SELECT count(*) FROM log WHERE origin = 1 AND kind = ?", (RecordKind.BUILD,)).fetchone()[
+        0
+    ]
     with ledger.transaction():
-        registers.put(ledger, RecordKind.SETTING, KEY, redactor.document(chosen, plain=("",)), rev=0)
+        registers.put(ledger, RecordKind.SETTING, KEY, redactor.document(its_id, plain=("",)), rev=built)

@@ -5,7 +5,7 @@ reason. From `RecordKind.SETTING` on a record is a register, and a new kind of t
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final
+from typing import Annotated, Any, Final, TypeAlias
 
 import msgspec
 
@@ -37,6 +37,10 @@ class Owner(msgspec.Struct, frozen=True):
     native: str
 
 
+Whole: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+"""What fits into a column."""
+
+
 class OriginBody(msgspec.Struct, frozen=True):
     """A machine's name."""
 
@@ -49,35 +53,35 @@ class SessionBody(msgspec.Struct, frozen=True, omit_defaults=True):
     harness: str
     native: str
     facts: dict[str, Any]
-    rank: int
+    rank: Whole
     by: str = ""
 
 
 class ItemBody(msgspec.Struct, frozen=True, omit_defaults=True):
     """An item; numbers as the ledger stores them, times in UTC microseconds."""
 
-    kind: int
-    said_by: int
-    time_us: int
-    time_flag: int
+    kind: Whole
+    said_by: Whole
+    time_us: Whole
+    time_flag: Whole
     text: str
     home: Owner
-    rank: int
-    given_us: int | None = None
+    rank: Whole
+    given_us: Whole | None = None
     path: str | None = None
-    exit: int | str | None = None
+    exit: Whole | str | None = None
     by: str = ""
 
 
 class MembershipBody(msgspec.Struct, frozen=True, omit_defaults=True):
     """What sources say of an item in a session: its place, and live, abandoned or hidden."""
 
-    pos: int
-    sub: int
-    said: int
-    authority: int
-    rank: int
-    rolled: int | None = None
+    pos: Whole
+    sub: Whole
+    said: Whole
+    authority: Whole
+    rank: Whole
+    rolled: Whole | None = None
     by: str = ""
 
 
@@ -85,7 +89,7 @@ class RegisterBody(msgspec.Struct, frozen=True, omit_defaults=True):
     """The value of a register, and what it was made of: name of a kind → keys."""
 
     value: Any
-    rank: int
+    rank: Whole
     of: dict[str, list[str]] = {}
     by: str = ""
 
@@ -166,6 +170,23 @@ def standing(
                 gone = found.why or (RESCRUBBED if found.lowered and rev < found.rev else SUPERSEDED)
                 yield Entry(n, name, found.key, rev, None, gone), found
         after = rows[-1][0]
+
+
+def withheld(ledger: Ledger) -> dict[str, list[tuple[int, int]]]:
+    """The numbers of other machines that came without a body because it was held back: (first, last) by origin."""
+    found: dict[str, list[tuple[int, int]]] = {}
+    rows = ledger.db.execute(
+        "SELECT o.id, s.n FROM stub s JOIN origin o ON o.row = s.origin WHERE s.why = ? AND s.origin <> 1"
+        " ORDER BY o.id, s.n",
+        (WITHHELD,),
+    )
+    for its_id, n in rows:
+        runs = found.setdefault(its_id, [])
+        if runs and runs[-1][1] == n - 1:
+            runs[-1] = (runs[-1][0], n)
+        else:
+            runs.append((n, n))
+    return found
 
 
 def _origin(ledger: Ledger, ref: int) -> Standing | None:

@@ -183,6 +183,7 @@ def _lessons(ledger: Ledger) -> None:
     gone = set(forgetting.planned(ledger, "lesson"))
     if not gone:
         return
+    _replacements(ledger, {each.text for uid, each in lessons.stored_lessons(ledger).items() if uid in gone})
     for key in gone:
         for name in (key, f"{key}/edits"):
             if register := registers.get(ledger, RecordKind.LESSON, name):
@@ -201,11 +202,22 @@ def _lessons(ledger: Ledger) -> None:
             if edits:
                 told = msgspec.structs.replace(lessons.fact_edits(ledger, its_id), text=None)
                 forgetting.rewrite(ledger, edits, msgspec.json.encode(told).decode())
+                forgetting.say_again(ledger, edits)
             continue
         for each in (register, edits):
             if each:
                 _drop(ledger, each)
     ledger.set_meta(lessons.OWED, 1)
+
+
+def _replacements(ledger: Ledger, texts: Collection[str]) -> None:
+    """Take these words out of the retractions in whose place they were said."""
+    for its_id in lessons.stored_facts(ledger):
+        edits = lessons.fact_edits(ledger, its_id)
+        register = registers.get(ledger, RecordKind.FACT, f"{its_id}/edits")
+        if register and edits.replaced_by in texts:
+            bare = msgspec.structs.replace(edits, replaced_by="")
+            forgetting.rewrite(ledger, register, msgspec.json.encode(bare).decode())
 
 
 def _small(ledger: Ledger) -> None:

@@ -5,7 +5,7 @@ is shown any more. It also notes what is to be done, as rows, days and keyed has
 loses nothing of the plan and the plan holds no text. `store.ledger.erasing` does it.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, Literal, TypeAlias
 
 import msgspec
@@ -140,7 +140,9 @@ def notice(ledger: Ledger, new: Iterable[Tombstone]) -> None:
         elif stone.kind == "facts":
             (titled if stone.fields == ("title",) else bare).append(SessionId(stone.key))
     gone = [LessonUid(stone.key) for stone in new if stone.kind == "lesson"]
-    entries = tuple(uid for uid in gone if lessons.lesson(ledger, uid) is not None)
+    # A fact may have come without the entries it was made of.
+    told_of = {uid for fact in lessons.stored_facts(ledger).values() for uid in fact.lessons} if gone else set()
+    entries = tuple(uid for uid in gone if uid in told_of or lessons.lesson(ledger, uid) is not None)
     held = {row for its_id in told for row in owned_by(ledger, its_id)}
     ask(ledger, Wanted(tuple(told), tuple(bare), tuple(titled), tuple(sorted(items | held)), entries))
 
@@ -148,6 +150,20 @@ def notice(ledger: Ledger, new: Iterable[Tombstone]) -> None:
 def notice_items(ledger: Ledger, rows: Iterable[int]) -> None:
     """Note items that something which came forbids; inside a transaction."""
     ask(ledger, Wanted(items=tuple(sorted(rows))))
+
+
+def notice_articles(ledger: Ledger, emptied: Mapping[str, str]) -> None:
+    """Note articles (uid → slug) that another machine has taken everything out of: what their files say goes here, too,
+    and nothing in the ledger tells that any more."""
+    for uid, slug in emptied.items():
+        _plan(ledger, "article", uid, slug)
+
+
+def notice_sections(ledger: Ledger, blanked: Iterable[str]) -> None:
+    """Note sections that are not taken in, since they tell what was forgotten, and are not here: a ledger that was set
+    back knows nothing of them any more, while the vault may have them as they were."""
+    for key in blanked:
+        _plan(ledger, "section", key)
 
 
 def owned_by(ledger: Ledger, its_id: SessionId) -> set[int]:
@@ -367,6 +383,8 @@ def _articles_of(ledger: Ledger, keys: set[SegmentKey]) -> list[tuple[ArticleUid
 
 def rewrite(ledger: Ledger, register: registers.Register, value: str) -> None:
     """Give a register a value that is less than it had, whatever its rank."""
+    # Spelt as what comes from another machine is, or the same would not be known for the same.
+    value = msgspec.json.encode(msgspec.json.decode(value), order="sorted").decode()
     if ledger.db.execute("SELECT 1 FROM register WHERE row = ? AND value = ?", (register.row, value)).fetchone():
         return  # another machine has done it
     ledger.db.execute(

@@ -27,9 +27,11 @@ _OWNED: Final = (
 MARK: Final = "numbered.json"
 
 
-class _Mark(msgspec.Struct, frozen=True):
+class _Mark(msgspec.Struct, frozen=True, omit_defaults=True):
     origin: str
     n: int
+    earlier: dict[str, int] = {}
+    """The same of the origins this machine had before: a ledger of that time may be put back, too."""
 
 
 PLACE: Final = "place"
@@ -119,17 +121,26 @@ def settle_place(ledger: Ledger, machine: str) -> bool:
 
 def keep_reached(ledger: Ledger) -> None:
     """Remember beside the ledger how far this machine has numbered: an older ledger put in its place is known by it."""
-    mark = _Mark(ledger.origin[0], ledger.head(1))
-    if (mark.origin, mark.n) != (ledger.origin[0], _reached(ledger)):
+    its_id, before = ledger.origin[0], _mark(ledger)
+    earlier = {**before.earlier, before.origin: before.n} if before else {}
+    earlier.pop(its_id, None)
+    mark = _Mark(its_id, max(ledger.head(1), _reached(ledger)), earlier)
+    if mark != before:
         files.replace(ledger.path.with_name(MARK), msgspec.json.encode(mark))
 
 
 def _reached(ledger: Ledger) -> int:
-    try:
-        mark = msgspec.json.decode(ledger.path.with_name(MARK).read_bytes(), type=_Mark)
-    except (OSError, msgspec.DecodeError):
+    mark, its_id = _mark(ledger), ledger.origin[0]
+    if mark is None:
         return 0
-    return mark.n if mark.origin == ledger.origin[0] else 0
+    return mark.n if mark.origin == its_id else mark.earlier.get(its_id, 0)
+
+
+def _mark(ledger: Ledger) -> _Mark | None:
+    try:
+        return msgspec.json.decode(ledger.path.with_name(MARK).read_bytes(), type=_Mark)
+    except (OSError, msgspec.DecodeError):
+        return None
 
 
 def settle_name(ledger: Ledger, name: str) -> None:

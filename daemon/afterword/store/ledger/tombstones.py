@@ -7,13 +7,11 @@ forgot (`erased`): with it a place, a fork or a second kind of source that shows
 """
 
 import hashlib
-import re
 from collections.abc import Iterable
 from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from afterword.domain.errors import DataError
 from afterword.domain.ids import ItemId, LessonUid, SessionId, session_id
 from afterword.domain.items import Kind
 from afterword.domain.registers import Rank
@@ -27,7 +25,7 @@ FACTS: Final[tuple[Field, ...]] = ("title", "cwd", "root", "folder", "branch", "
 TEXT_MIN_CHARS: Final = 64
 SPEECH: Final = frozenset({Kind.PROMPT, Kind.REPLY, Kind.THINKING, Kind.SUMMARY})
 """Kinds whose long texts are known by a hash."""
-_KEY: Final = r"(?:session|item|text|facts):[0-9a-f]{32}|lesson:l-[0-9a-f]{12}"
+KEY: Final = r"(?:session|item|text|facts):[0-9a-f]{32}|lesson:l-[0-9a-f]{12}"
 COUNT: Final = "tombstones"
 """The small fact of how many there are: while there are none nothing is looked up."""
 
@@ -41,7 +39,9 @@ class Tombstone(msgspec.Struct, frozen=True, omit_defaults=True):
     fields: tuple[Field, ...] = ()
 
 
-class _Value(msgspec.Struct, frozen=True, omit_defaults=True):
+class Value(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The value of its register."""
+
     fields: tuple[Field, ...] = ()
 
 
@@ -67,8 +67,8 @@ def put(ledger: Ledger, stone: Tombstone) -> bool:
     """Store a tombstone; whether it says something new. Inside a transaction."""
     key = f"{stone.kind}:{stone.key}"
     before = registers.get(ledger, RecordKind.TOMBSTONE, key)
-    fields = set(stone.fields) | set(before.read(_Value).fields if before else ())
-    value = stored(msgspec.json.encode(_Value(tuple(name for name in FACTS if name in fields))).decode())
+    fields = set(stone.fields) | set(before.read(Value).fields if before else ())
+    value = stored(msgspec.json.encode(Value(tuple(name for name in FACTS if name in fields))).decode())
     if before and before.value == value:
         return False
     # The whole of a session's facts is more than its title, whichever machine says it first: so is its revision.
@@ -115,16 +115,10 @@ def every(ledger: Ledger) -> list[Tombstone]:
     return [read(register.key, register.value) for register in registers.every(ledger, RecordKind.TOMBSTONE)]
 
 
-def check(key: str) -> None:
-    """Raise DataError unless it is the key of a tombstone."""
-    if not re.fullmatch(_KEY, key):
-        raise DataError("a tombstone of nothing there is")
-
-
 def read(key: str, value: Redacted) -> Tombstone:
     """The tombstone in a register."""
     kind, _, its_key = key.partition(":")
-    found = msgspec.json.decode(value.encode(), type=_Value)
+    found = msgspec.json.decode(value.encode(), type=Value)
     return msgspec.convert({"kind": kind, "key": its_key, "fields": found.fields}, Tombstone)
 
 
@@ -243,4 +237,4 @@ class Known:
         if _has(self._ledger, f"session:{its_id}"):
             return FACTS
         found = registers.get(self._ledger, RecordKind.TOMBSTONE, f"facts:{its_id}")
-        return found.read(_Value).fields if found else ()
+        return found.read(Value).fields if found else ()
