@@ -44,7 +44,7 @@ def make(state: Path, name: Redacted, scopes: tuple[str, ...], now_us: int) -> t
         raise UserError(f"{MOST} programs are paired already", "`afterword pair revoke` takes one out")
     its_id = secrets.token_hex(6)
     token = f"aw_{its_id}_{secrets.token_urlsafe(32)}"
-    pair = Pair(1, its_id, name, scopes, digest(token), now_us)
+    pair = Pair(1, its_id, str(name), scopes, digest(token), now_us)
     private_folder(state / FOLDER)
     create(_file(state, its_id), msgspec.json.encode(pair))
     return pair, token
