@@ -1,0 +1,12 @@
+import obsidianmd from "eslint-plugin-obsidianmd";
+import { defineConfig } from "eslint/config";
+import tseslint from "typescript-eslint";
+
+export default defineConfig([
+  { ignores: ["node_modules", "*.mjs"] },
+  ...obsidianmd.configs.recommended,
+  {
+    files: ["src/**/*.ts"],
+    languageOptions: { parser: tseslint.parser, parserOptions: { project: "./tsconfig.json" } },
+  },
+]);
