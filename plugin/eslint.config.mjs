@@ -7,6 +7,7 @@ export default defineConfig([
   ...obsidianmd.configs.recommended,
   {
     files: ["src/**/*.ts"],
+    rules: { "obsidianmd/ui/sentence-case": ["warn", { brands: ["Afterword", "Obsidian"] }] },
     languageOptions: { parser: tseslint.parser, parserOptions: { project: "./tsconfig.json" } },
   },
 ]);

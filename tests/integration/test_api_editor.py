@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from homelab import homelab, notes
 from homes import Home
-from knowledge import NOW
+from knowledge import NOW, later
 
 PATH = "knowledge/concepts/"
 
@@ -55,6 +55,9 @@ class Editor:
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
     made = homelab(tmp_path_factory.mktemp("home") / "home")
+    story = "Decision: the berth map is drawn from the north, as pilots read it that way on their screens at night."
+    later(made, "How is the berth map drawn, and who says so?", story, day="2026-06-10T10:00:00", name="thin")
+    made.run("up", "--once", "--settle", "0", **NOW)
     with made.daemon(AFTERWORD_CAPTURE_SWEEP="1h", **NOW):
         yield made
 

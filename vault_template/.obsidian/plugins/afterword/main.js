@@ -601,11 +601,47 @@ var AfterwordSettings = class extends import_obsidian4.PluginSettingTab {
     this.plugin = plugin;
   }
   code = "";
+  /** Obsidian 1.13 and newer asks for rows, and finds them by its search. */
+  getSettingDefinitions() {
+    return this.rows().map(({ name, desc, fill }) => ({ name, desc, render: fill }));
+  }
+  /** Older versions have the page drawn. */
   display() {
-    const root = this.containerEl;
-    root.empty();
-    new import_obsidian4.Setting(root).setName("State").setDesc(this.plugin.stateWords());
-    new import_obsidian4.Setting(root).setName("Port").setDesc("Where the daemon listens on this machine; “afterword pair” prints it.").addText((text) => {
+    this.draw();
+  }
+  draw() {
+    if ((0, import_obsidian4.requireApiVersion)("1.13.0")) {
+      this.update();
+      return;
+    }
+    this.containerEl.empty();
+    for (const { name, desc, fill } of this.rows()) fill(new import_obsidian4.Setting(this.containerEl).setName(name).setDesc(desc));
+  }
+  rows() {
+    const found = [
+      { name: "State", desc: this.plugin.stateWords(), fill: () => void 0 },
+      {
+        name: "Port",
+        desc: "Where the daemon listens on this machine; “afterword pair” prints it.",
+        fill: (row) => this.port(row)
+      },
+      {
+        name: "Pairing code",
+        desc: "Run “afterword pair” in a terminal, and put the code in here within two minutes.",
+        fill: (row) => this.pairing(row)
+      }
+    ];
+    if (this.plugin.paired) {
+      found.push({
+        name: "Forget the pairing",
+        desc: "The daemon keeps it until “afterword pair revoke”.",
+        fill: (row) => this.forgetting(row)
+      });
+    }
+    return found;
+  }
+  port(row) {
+    row.addText((text) => {
       text.inputEl.type = "number";
       text.inputEl.setAttribute("aria-label", "Port");
       text.setValue(this.plugin.port ? String(this.plugin.port) : "").onChange((value) => {
@@ -613,27 +649,30 @@ var AfterwordSettings = class extends import_obsidian4.PluginSettingTab {
         if (Number.isInteger(port) && port > 0 && port < 65536) this.plugin.port = port;
       });
     });
-    new import_obsidian4.Setting(root).setName("Pairing code").setDesc("Run “afterword pair” in a terminal, and put the code in here within two minutes.").addText((text) => {
+  }
+  pairing(row) {
+    row.addText((text) => {
       text.inputEl.setAttribute("aria-label", "Pairing code");
-      text.setPlaceholder("XXXX-XXXX").onChange((value) => {
+      text.onChange((value) => {
         this.code = value.trim();
       });
-    }).addButton(
+    });
+    row.addButton(
       (button) => button.setButtonText("Pair").setCta().onClick(async () => {
         button.setDisabled(true);
         await this.plugin.pair(this.plugin.port, this.code);
-        this.display();
+        this.draw();
       })
     );
-    if (this.plugin.paired) {
-      new import_obsidian4.Setting(root).setName("Forget the pairing").setDesc("The daemon keeps it until “afterword pair revoke”.").addButton(
-        (button) => button.setButtonText("Forget").onClick(() => {
-          this.plugin.forget();
-          new import_obsidian4.Notice("This vault is not paired any more.");
-          this.display();
-        })
-      );
-    }
+  }
+  forgetting(row) {
+    row.addButton(
+      (button) => button.setButtonText("Forget").onClick(() => {
+        this.plugin.forget();
+        new import_obsidian4.Notice("This vault is not paired any more.");
+        this.draw();
+      })
+    );
   }
 };
 
