@@ -410,7 +410,7 @@ var Panel = class extends import_obsidian3.ItemView {
       (found) => {
         const words = wordsOf(query);
         this.list.setAttribute("role", "listbox");
-        this.list.setAttribute("aria-label", "Results");
+        this.list.setAttribute("aria-label", `Results for ${query}`);
         for (const row of found.results) this.drawResult(row, words);
         const count = found.results.length;
         const more = found.total > count ? ` of ${found.total}` : "";
