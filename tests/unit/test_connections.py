@@ -233,7 +233,7 @@ def test_titles_say_the_relation_in_the_language_of_the_day(
     for day, row in rows:
         # Put there as they are: whether both would be one article is not the question here.
         article = knowledge._article(row.uid, day, "extractive", row)
-        knowledge._put(row.uid, article)
+        knowledge._shelf.put(row.uid, article)
     knowledge._connect("2026-06-09", "extractive", {row.uid: "created" for _, row in rows})
     [made] = connections(knowledge).values()
     assert made.title.startswith(title)
