@@ -1,8 +1,8 @@
 """How quickly the loopback API answers eight callers while capture runs: `python -m bench.api [--seconds 10] [--json]`.
 
-Callers that were paired search by exact words and ask for the pulse, each on its own connection, as fast as the limit on
-paired programs lets them; beside them lines are appended to transcripts that the daemon watches, and each is looked for
-until it is found. The load is on the same machine, so the times hold the callers' own work, too.
+Callers that were paired search by exact words and ask for the pulse, each on its own connection, as fast as the limit
+on paired programs lets them; beside them lines are appended to transcripts that the daemon watches, and each is looked
+for until it is found. The load is on the same machine, so the times hold the callers' own work, too.
 """
 
 import argparse

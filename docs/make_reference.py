@@ -1,6 +1,6 @@
 """Writes what the code says of itself: `python docs/make_reference.py`.
 
-`docs/configuration.md` from the docstrings of `afterword.domain.settings`, `docs/openapi.json` from the table of routes.
+`docs/configuration.md` from the docstrings of `afterword.domain.settings`, `docs/openapi.json` from the routes' table.
 With `--check` nothing is written, and the exit code says whether both are what the code says.
 """
 

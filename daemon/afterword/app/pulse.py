@@ -1,33 +1,48 @@
 """How it goes, in a few numbers: what the status bar of an editor shows. Cheap enough to be asked every few seconds."""
 
+import threading
+import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from afterword import __version__
 from afterword.app.config import Config
 from afterword.domain.clock import format_rfc3339
-from afterword.store.ledger import jobs, views
+from afterword.store.ledger import article_files, jobs, reviews, views
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.vault_card import read_card
 
+_COUNTED_S: Final = 60.0
+
 
 class Waiting:
-    """How many candidates wait for a person's word; counted again only when something was noted since."""
+    """How many candidates wait for a person's word. Counting them takes long, so one caller does it, and only when
+    something was decided, an article came or went, or much else was noted since long; the others get the last count."""
 
-    def __init__(self) -> None:
-        self._key: tuple[int, ...] = ()
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._turn = threading.Lock()
+        self._key: object = None
+        self._heads: tuple[int, ...] = ()
         self._count = 0
+        self._again = 0.0
 
     def count(self, ledger: Ledger) -> int:
         from afterword.app.review import candidates  # noqa: PLC0415  # it knows of jobs, and they of everything
 
-        key = tuple(ledger.head(row) for row in sorted(ledger.origins()))
-        if key != self._key or not key:
-            self._count = len(candidates(ledger))
-            self._key = key
-        return self._count
+        if not self._turn.acquire(blocking=self._key is None):
+            return self._count
+        try:
+            key = len(reviews.every(ledger)), article_files.places(ledger)
+            heads = tuple(ledger.head(row) for row in sorted(ledger.origins()))
+            if key != self._key or (heads != self._heads and self._clock() >= self._again):
+                self._count = len(candidates(ledger))
+                self._key, self._heads, self._again = key, heads, self._clock() + _COUNTED_S
+            return self._count
+        finally:
+            self._turn.release()
 
 
 def pulse(config: Config, ledger: Ledger, semantic: str, waiting: Callable[[Ledger], int]) -> dict[str, Any]:
