@@ -225,6 +225,17 @@ def gone_and_back(home: Home, page: Page) -> None:
     """Killed and back; with the token revoked; and whoever else listens at the port gets no token."""
     page.js("plugin.beat()")
     assert page.js("document.getElementById('bar').textContent") == "Afterword: off"
+    # What is wrong can be said all the same: it stands in the note.
+    path = page.js("window.active")
+    page.js("plugin.askWrong(app.vault.getAbstractFileByPath(window.active))")
+    page.js(
+        "(() => { const a = document.querySelector('.modal textarea'); a.value = 'said while it was off';"
+        " a.dispatchEvent(new Event('input')); document.querySelector('.modal .mod-cta').click(); })()"
+    )
+    page.until("notices.filter((each) => each === 'Marked as wrong.').length === 2")
+    assert 'retract_reason: "said while it was off"' in (home.vault / path).read_text()
+    home.run("compile", **NOW)
+    assert path in {row["path"] for row in home.json("undo", **NOW)["retracted"]}
     with home.daemon(AFTERWORD_CAPTURE_SWEEP="1h", **NOW) as process:
         page.js("plugin.beat()")
         assert "off" not in page.js("document.getElementById('bar').textContent")
