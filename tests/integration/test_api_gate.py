@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import hmac
+import http.client
 import json
 import socket
 import stat
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from homes import Home
 from house import House
 
 from afterword.serve.gate import Bucket
@@ -233,3 +235,28 @@ def test_names_of_programs_are_short_and_redacted(house: House) -> None:
     kept = [pair.name for pair in pairs.every(house.state)]
     assert not any(canary in name for name in kept)
     assert "a b" in kept
+
+
+def test_without_a_daemon_nothing_is_paired(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    home.run("init", str(home.vault), "--zone", "UTC", "--yes")
+    assert "afterword up" in home.run("pair", code=75).stderr
+    assert home.json("pair", "list")["paired"] == []
+    home.run("pair", "revoke", "all", code=3)
+
+
+def test_the_door_closes_while_somebody_listens(house: House) -> None:
+    links = [http.client.HTTPConnection("127.0.0.1", house.door.port, timeout=20) for _ in range(3)]
+    answers = []
+    for link in links:
+        link.request("GET", "/v1/events", headers=bearer(house.token))
+        answers.append(link.getresponse())
+    assert all(answer.readline().startswith(b"event: pulse") for answer in answers)
+    assert house.ask("GET", "/v1/ping")[0] == 200
+    house.lines.close()
+    house.door.close()
+    house.door.close()  # a second time does no harm
+    house.door._thread.join(20)
+    assert not house.door.alive
+    for link in links:
+        link.close()
