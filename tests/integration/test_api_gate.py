@@ -16,6 +16,7 @@ import pytest
 from homes import Home
 from house import House
 
+from afterword.serve.api import GUESTS_AT_ONCE
 from afterword.serve.gate import Bucket
 from afterword.serve.pairing import LIFE_S, TRIES, BadCode, Codes
 from afterword.serve.routes_editor import ROUTES
@@ -260,3 +261,21 @@ def test_the_door_closes_while_somebody_listens(house: House) -> None:
     assert not house.door.alive
     for link in links:
         link.close()
+
+
+def test_a_paired_program_that_takes_all_streams_leaves_room_for_the_owner(house: House) -> None:
+    token = house.pair(scopes=["status"])
+    links = [http.client.HTTPConnection("127.0.0.1", house.door.port, timeout=20) for _ in range(GUESTS_AT_ONCE)]
+    for link in links:
+        link.request("GET", "/v1/events", headers=bearer(token))
+        assert link.getresponse().readline().startswith(b"event: pulse")
+    status, said = house.ask("GET", "/v1/events", headers=bearer(token))
+    assert (status, said["error"]["kind"]) == (503, "busy")
+    assert house.ask("GET", "/v1/pulse", headers=bearer(token))[0] == 200
+    job = house.ask("POST", "/v1/jobs", {"name": "ingest"})[1]["job"]
+    house.lines.add(job, {"state": "failed", "error": {"message": "no"}})
+    link = http.client.HTTPConnection("127.0.0.1", house.door.port, timeout=20)
+    link.request("GET", f"/v1/jobs/{job}/events", headers=bearer(house.token))
+    assert b"failed" in link.getresponse().read()
+    for each in (*links, link):
+        each.close()

@@ -37,7 +37,9 @@ _log = logging.getLogger(__name__)
 
 BODY_MAX_BYTES: Final = 256 << 10
 AT_ONCE: Final = 16
-"""So many answers are made at a time, and so many streams and slow ones beside them."""
+"""So many answers of the owner are made at a time, and so many streams and slow ones beside them."""
+GUESTS_AT_ONCE: Final = 8
+"""The same for paired programs together."""
 CROWD_S: Final = 2.0
 """A caller waits so long for its turn while all others are being answered."""
 SEND_S: Final = 30.0
@@ -57,14 +59,25 @@ _OPEN: Final = frozenset(route.path for route in ROUTES if not route.scope)
 _HEADERS: Final = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
 
+class Turns:
+    """The owner's turns and those of paired programs, short and long ones apart: however many streams a paired program
+    opens, the command line and an exchange with another machine have room."""
+
+    def __init__(self) -> None:
+        self._own = asyncio.Semaphore(AT_ONCE), asyncio.Semaphore(AT_ONCE)
+        self._guests = asyncio.Semaphore(GUESTS_AT_ONCE), asyncio.Semaphore(GUESTS_AT_ONCE)
+
+    def of(self, caller: Caller, *, long: bool) -> asyncio.Semaphore:
+        return (self._guests if caller.id else self._own)[long]
+
+
 class Api:
     """The ASGI program. `version` of the answers is 1, as in the path."""
 
     def __init__(self, room: Room, gate: Gate) -> None:
         self._room = room
         self._gate = gate
-        self._turns = asyncio.Semaphore(AT_ONCE)
-        self._slow = asyncio.Semaphore(AT_ONCE)
+        self._turns = Turns()
         self._mcp = Mcp(room.config, room.redactor)
         served = [Served(route.path, self._endpoint(route), methods=[route.method]) for route in ROUTES]
         served.append(Served("/v1/openapi.json", self._endpoint(_DESCRIPTION), methods=["GET"]))
@@ -129,7 +142,7 @@ class Api:
         if not caller.may(route.scope):
             raise _out_of_scope(route.scope)
         asked = await _asked(route, request)
-        turns = self._slow if route.slow or route.lines else self._turns
+        turns = self._turns.of(caller, long=route.slow or bool(route.lines))
         try:
             await asyncio.wait_for(turns.acquire(), CROWD_S)
         except TimeoutError as err:
