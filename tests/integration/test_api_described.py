@@ -65,7 +65,8 @@ def test_what_is_described_is_what_is_answered(house: House, route: object) -> N
                 assert said["error"]["message"]
 
     ask()
-    assert seen - {429}
+    # Strangers are few at a time, and other tests are, too.
+    assert seen - ({429} if route.scope else set())  # type: ignore[attr-defined]
 
 
 @given(
