@@ -57,12 +57,12 @@ prove: $(VENV)/.stamp-dev
 	@grep -o 'value="seed[^"]*"' build/prove.xml
 
 # The small sizes, some minutes. AFTERWORD_BENCH=DIR names where the made-up histories and their stores are kept.
-BENCH_SMALL := capture query latency index hook sync 'idle --files 500 --seconds 15' digest compile
+BENCH_SMALL := capture query latency 'api --seconds 5' index hook sync 'idle --files 500 --seconds 15' digest compile
 bench: $(VENV)/.stamp-dev
 	@for words in $(BENCH_SMALL); do echo "== bench.$$words"; $(VENV)/bin/python -m bench.$$words $(ARGS) || exit 1; done
 
 # All sizes, up to 3.3 GB: an hour or two, and 10 GB of disk. What is found is kept, and written into docs/benchmarks.md.
-BENCH_FULL := hook latency sync idle 'capture --size-mb 200' 'capture --size-mb 1000' 'capture --size-mb 3300' \
+BENCH_FULL := hook latency api sync idle 'capture --size-mb 200' 'capture --size-mb 1000' 'capture --size-mb 3300' \
   'query --size-mb 200' 'query --size-mb 1000' 'query --size-mb 3300' 'index --hybrid-mb 1000' \
   'retrieval --own --ablation' 'retrieval --multilingual --ablation' \
   'retrieval --own --embedder minilm' 'retrieval --multilingual --embedder minilm' 'retrieval --codes'

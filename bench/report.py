@@ -160,6 +160,15 @@ _DETAILS: tuple[tuple[str, str, dict[str, str]], ...] = (
         {"files": "files", "lines": "lines", "median_ms": "median ms", "p90_ms": "p90 ms", "worst_ms": "worst ms"},
     ),
     (
+        "The loopback API, eight callers, while capture runs",
+        "api",
+        {
+            "files": "files", "callers": "callers", "answers": "answers", "search_median_ms": "exact search, median ms",
+            "search_p95_ms": "p95 ms", "pulse_median_ms": "pulse, median ms", "pulse_p95_ms": "p95 ms",
+            "captured_median_ms": "line → found meanwhile, median ms", "memory_mb": "daemon, MB",
+        },
+    ),
+    (
         "The index for search by meaning",
         "index",
         {

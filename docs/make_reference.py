@@ -1,15 +1,20 @@
-"""Writes `docs/configuration.md` from the docstrings of `afterword.domain.settings`: `python docs/make_reference.py`.
+"""Writes what the code says of itself: `python docs/make_reference.py`.
 
-With `--check` nothing is written, and the exit code says whether the page is what the code says.
+`docs/configuration.md` from the docstrings of `afterword.domain.settings`, `docs/openapi.json` from the routes' table.
+With `--check` nothing is written, and the exit code says whether both are what the code says.
 """
 
 import ast
+import json
 import sys
 from pathlib import Path
+
+from afterword.serve.openapi import described
 
 ROOT = Path(__file__).parent.parent
 SETTINGS = ROOT / "daemon/afterword/domain/settings.py"
 PAGE = ROOT / "docs/configuration.md"
+API = ROOT / "docs/openapi.json"
 HEAD = """# Settings
 
 Made from the code by `make docs`; every key there is, with its default. Settings stand in `config.toml`
@@ -61,10 +66,11 @@ def _default(node: ast.expr) -> str:
 
 
 def main() -> int:
-    made = page()
+    made = {PAGE: page(), API: json.dumps(described(), indent=1, ensure_ascii=False) + "\n"}
     if "--check" in sys.argv[1:]:
-        return int(not PAGE.exists() or PAGE.read_text("utf-8") != made)
-    PAGE.write_text(made, "utf-8")
+        return int(any(not path.exists() or path.read_text("utf-8") != text for path, text in made.items()))
+    for path, text in made.items():
+        path.write_text(text, "utf-8")
     return 0
 
 

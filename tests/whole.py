@@ -264,9 +264,32 @@ class Whole:
             if path == "/v1/jobs" and status == 200:
                 said += self.door("GET", f"/v1/jobs/{json.loads(said)['job']}/events")[1]
             self.said.append(("api", said))
+        self.paired(token)
         self.say("search", "live", "one")
         self.say("status")
         self.say("ingest", "--harness", token)
+
+    def paired(self, token: str) -> None:
+        """What an editor asks; it calls itself by something that looks like a secret."""
+        code = json.loads(self.door("POST", "/v1/pair/codes", {})[1])["code"]
+        made = json.loads(self.door("POST", "/v1/pair", {"code": code, "name": f"me {token}"})[1])
+        made.pop("token")
+        self.said.append(("api", json.dumps(made).encode()))
+        for method, path, body in (
+            ("GET", "/v1/pulse", None),
+            ("GET", "/v1/review", None),
+            ("POST", "/v1/related", {"path": f"{token}.md", "text": "the live one"}),
+            ("POST", "/v1/open", {"result": token}),
+            ("POST", "/v1/restore", {"what": token}),
+            ("POST", "/v1/review/x", {"verdict": token}),
+            ("POST", "/v1/pair", {"code": token}),
+            ("POST", "/v1/hello", {"id": token, "nonce": token}),
+            ("POST", "/v1/sync/now", {}),
+        ):
+            self.said.append(("api", self.door(method, path, body)[1]))
+        self.say("pair", "list")
+        self.say("pair", "list", "--json")
+        self.say("pair", "revoke", token)
 
     def agent(self) -> None:
         """An agent over MCP, through the SDK's own client."""

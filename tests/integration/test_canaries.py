@@ -39,6 +39,7 @@ SEEN = {
     "door-question": r"said: door-question",
     "model-request": r"said: model-request",
     "api": r"said: api",
+    "paired": r"/paired/",
     "mcp": r"said: mcp",
     "opener": r"said: opener",
     "explain": r"said: explain",

@@ -24,6 +24,7 @@ LINKS = {
 HARMLESS_LINKS = {
     "afterword.app.aging": "subprocess: git is asked when the files of a checkout changed",
     "afterword.app.program": "socket: asks for this machine's name",
+    "afterword.serve.gate": "http: names of status codes",
     "afterword.capture.harness.aider_stores": "subprocess: git is asked about a folder, which it is started in",
 }
 # `write` of these is a bytes buffer or a click help formatter, not a way out.

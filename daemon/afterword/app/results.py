@@ -42,8 +42,8 @@ class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     mode: Mode = "both"
 
 
-def ask(config: Config, ledger: Ledger, wanted: Question, searcher: Searcher) -> Results:
-    """Search, best first.
+def ask(config: Config, ledger: Ledger, wanted: Question, searcher: Searcher, *, counts: bool = True) -> Results:
+    """Search, best first. `counts` is False where no person or agent looks at what is found.
 
     Raises:
         UsageError: a filter says something that cannot be.
@@ -70,7 +70,7 @@ def ask(config: Config, ledger: Ledger, wanted: Question, searcher: Searcher) ->
         here=wanted.here,
     )
     answer = searcher.search(ledger, wanted.query, filters, limit=wanted.limit, mode=wanted.mode, page=wanted.page)
-    if any(found.uid for found in answer.results):
+    if counts and any(found.uid for found in answer.results):
         _note(config, answer, (wanted.page - 1) * wanted.limit, zones.day(searcher.now_us))
     return answer
 

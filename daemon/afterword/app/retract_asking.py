@@ -1,10 +1,11 @@
 """A retraction asked for by a program: first it is shown where something stands, with a word that confirms that."""
 
+import hashlib
 from typing import Any
 
 import msgspec
 
-from afterword.app.retract import Retract, token
+from afterword.app.retract import Retract, Undo, to_undo, token
 from afterword.app.retract_places import as_json, find
 from afterword.domain.errors import UsageError
 from afterword.store.ledger.ledger import Ledger
@@ -42,3 +43,35 @@ def answer(ledger: Ledger, asked: Asked) -> tuple[dict[str, Any], Retract | None
             "ask without `confirm`, show what comes, and confirm that",
         )
     return {**fields, "dry": False}, Retract(found.members, asked.reason, asked.replacement, found.parts)
+
+
+class Back(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is asked to hold again: the id of a retraction, an article or a fact, or an article's path or title."""
+
+    what: str
+    confirm: str | None = None
+
+
+def back(ledger: Ledger, today: str, asked: Back) -> tuple[dict[str, Any], Undo | None]:
+    """What would hold again, and what to do about it where that was confirmed.
+
+    Raises:
+        NothingFound: nothing that was retracted answers to it.
+        UsageError: several do, or the word confirms something else.
+        UserError: it is too long ago.
+    """
+    found = to_undo(ledger, today, asked.what)
+    said = msgspec.json.encode(sorted((place.uid, place.retracted_on) for place in found))
+    word = hashlib.blake2b(said, digest_size=6, person=b"afterword-restor").hexdigest()
+    fields: dict[str, Any] = {
+        "restores": [
+            {"uid": place.uid, "kind": place.kind, "title": place.title, "path": place.path or None,
+             "retracted_on": place.retracted_on, "reason": place.reason or None}
+            for place in found
+        ]
+    }  # fmt: skip
+    if asked.confirm is None:
+        return {**fields, "dry": True, "confirm": word}, None
+    if asked.confirm != word:
+        raise UsageError("this word does not confirm what would be restored now", "ask without `confirm` first")
+    return {**fields, "dry": False}, Undo(asked.what)

@@ -287,6 +287,22 @@ def _rule(program: "Program", candidate: Candidate, verdict: Ruled, today: str) 
         partings.put(program.ledger, program.redactor, Parting(earlier, later, today, made))
 
 
+def as_json(each: Candidate) -> dict[str, Any]:
+    """A candidate of `review --json`."""
+    return {
+        "id": each.id,
+        "kind": each.kind,
+        "what": each.what,
+        "accept": each.accept,
+        "reject": each.reject,
+        "articles": [
+            {"uid": shown.uid, "title": shown.title, "path": shown.path, "points": list(shown.points)}
+            for shown in each.articles
+        ],
+        "evidence": list(each.evidence),
+    }
+
+
 def page(found: Iterable[Candidate]) -> list[tuple[str, str, tuple[str, ...], list[tuple[str, str]]]]:
     """(id, what it is about, evidence, (title, path) of its articles) of each, for the page in the vault."""
     return [

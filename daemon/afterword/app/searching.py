@@ -67,6 +67,8 @@ class Searcher:
 
     def state(self) -> Semantic:
         """ready, building or off."""
+        if self._config.settings.index.embedder == "off":
+            return "off"
         return standing(self._config.places.state, signature_of(self._config.settings.index))
 
     def passages(self, query: str, filters: Filters, kinds: frozenset[DocumentKind], limit: int) -> list[Found]:

@@ -50,7 +50,8 @@ def files_for(layout: Layout) -> dict[str, bytes]:
         text = path.read_text("utf-8")
         if name.startswith(f"{CONFIG}/"):
             name = layout.config + name.removeprefix(CONFIG)
-            text = _settings(path.name, text, layout)
+            # The plugin is a program, the same in every vault.
+            text = text if "/plugins/" in name else _settings(path.name, text, layout)
         else:
             name = layout.own(name)
             text = _page(text, layout)

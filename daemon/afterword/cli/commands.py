@@ -38,6 +38,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "restore": ("afterword.cli.backup:restore", "Put a backup in the place of the ledger."),
     "sync": ("afterword.cli.sync:sync", "The same memory on several machines: over SSH, or by a folder."),
     "mcp": ("afterword.cli.mcp:mcp", "Answer an agent's searches over MCP (stdio)."),
+    "pair": ("afterword.cli.pair:pair", "Let Obsidian, or another program, ask the running daemon."),
     "agents": ("afterword.cli.agents:agents", "Wire Afterword into the agents on this machine."),
     "service": ("afterword.cli.service:service", "The daemon as a service of this system."),
     "config": ("afterword.cli.state:config", "The settings in force and where they come from."),

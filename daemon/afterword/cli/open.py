@@ -1,6 +1,5 @@
 """`open`: the place in the vault where a search result was written up, in Obsidian."""
 
-import contextlib
 import os
 import sys
 from pathlib import Path
@@ -13,8 +12,7 @@ from afterword.cli.links import Place, link, uri
 from afterword.cli.output import clean, config_option, json_option, note, say, say_json
 from afterword.cli.view import screen
 from afterword.domain.clock import clock_from
-from afterword.domain.errors import NothingFound, NotSetUp, UserError
-from afterword.domain.note_names import is_note
+from afterword.domain.errors import NotSetUp, UserError
 
 _OPENERS = {"darwin": "open"}
 
@@ -48,44 +46,14 @@ def open_(result: str, *, only_print: bool, as_json: bool, config: Config) -> No
 
 
 def _place(config: Config, vault: Path, result: str) -> Place:
-    from afterword.store.files import inside
+    from afterword.app.opening import note_at, written
+    from afterword.app.reading import reader
 
     result = result.removeprefix("^")  # as a block's id stands behind a search result
-    path = result.removeprefix("./")
-    for name in (path, f"{path}.md"):
-        with contextlib.suppress(UserError):  # a path that leads out of the vault is no note
-            if is_note(name) and (found := inside(vault, name)).is_file():
-                return Place(str(found.relative_to(vault.resolve())), None)
-    return _written(config, result)
-
-
-def _written(config: Config, result: str) -> Place:
-    from afterword.app.lesson_shown import lesson_named, lesson_place
-    from afterword.app.reading import reader
-    from afterword.app.show import find
-    from afterword.store.ledger import segments, views
-
+    if path := note_at(vault, result):
+        return Place(path, None)
     with reader(config) as ledger:
-        item = views.item_row(ledger, result)
-        if item is not None:
-            found = views.written_in(ledger, item)
-            if found is None:
-                raise NothingFound(f"{result} is in no note (yet)", "`afterword show` prints its session")
-            return Place(*found)
-        if learned := lesson_named(ledger, result):
-            at = lesson_place(ledger, learned)
-            if at is None:
-                raise NothingFound(f"{result} is in no note (yet)", "`afterword show` prints it")
-            return Place(*at)
-        placed = views.placed(ledger, result)
-        if placed is not None:
-            return Place(*placed)
-        session = find(ledger, result)
-        keys = [r.key for r, record in segments.sections(ledger, session.id) if not record.withdrawn_by]
-        places = [found for key in keys if (found := views.placed(ledger, key)) is not None]
-        if not places:
-            raise NothingFound(f"session {session.shown_native} is in no note (yet)", "`afterword show` prints it")
-        return Place(*max(places))
+        return Place(*written(ledger, result))
 
 
 def start(address: str) -> None:

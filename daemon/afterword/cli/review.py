@@ -35,6 +35,7 @@ def review(*, accept: str | None, reject: str | None, pin: str | None, as_json: 
     afterword review --accept v-5b1c09e24d7f
     """
     from afterword.app.reading import reader
+    from afterword.app.review import as_json as fields_of
     from afterword.app.review import candidates
 
     said = [(verdict, its_id) for verdict, its_id in (("accept", accept), ("reject", reject), ("pin", pin)) if its_id]
@@ -50,7 +51,7 @@ def review(*, accept: str | None, reject: str | None, pin: str | None, as_json: 
     with reader(config) as ledger:
         found = candidates(ledger)
     if as_json:
-        say_json("review", {"candidates": [_fields(each) for each in found]})
+        say_json("review", {"candidates": [fields_of(each) for each in found]})
     elif not found:
         note("nothing waits for your word")
     elif sys.stdin.isatty() and sys.stdout.isatty():
@@ -59,21 +60,6 @@ def review(*, accept: str | None, reject: str | None, pin: str | None, as_json: 
         for each in found:
             _show(each)
     return Exit.DONE if found else Exit.NOTHING
-
-
-def _fields(each: "Candidate") -> dict[str, Any]:
-    return {
-        "id": each.id,
-        "kind": each.kind,
-        "what": each.what,
-        "accept": each.accept,
-        "reject": each.reject,
-        "articles": [
-            {"uid": shown.uid, "title": shown.title, "path": shown.path, "points": list(shown.points)}
-            for shown in each.articles
-        ],
-        "evidence": list(each.evidence),
-    }
 
 
 def _show(each: "Candidate") -> None:

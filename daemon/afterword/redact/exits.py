@@ -128,8 +128,17 @@ EXITS: Final[tuple[Exit, ...]] = (
     ),
     Exit("hook-output", "redacted", ("afterword.hook",), "a ready context, printed as it was written"),
     Exit("door-question", "redacted", ("afterword.app.client",), "what a command asks the running daemon"),
-    Exit("api", "redacted", ("afterword.serve.door",), "answers of the loopback door"),
-    Exit("mcp", "redacted", ("afterword.serve.mcp",), "answers to an agent over MCP"),
+    # A new token, a pairing code and a proof leave bare, by the name of their field: the answer is for them.
+    Exit(
+        "api",
+        "redacted",
+        ("afterword.serve.api", "afterword.serve.carrier", "afterword.serve.door"),
+        "answers of the loopback door",
+    ),
+    Exit(
+        "paired", "redacted", ("afterword.store.pairs",), "what a paired program calls itself, beside its token's hash"
+    ),
+    Exit("mcp", "redacted", ("afterword.serve.mcp", "afterword.serve.mcp_http"), "answers to an agent over MCP"),
     Exit("service-manager", "numbers", ("afterword.serve.notify",), "ready, alive, stopping"),
     Exit("git-hook", "numbers", ("afterword.app.git_hook",), "our program's path, in a hook of the vault's repository"),
     Exit(

@@ -12,7 +12,7 @@ from afterword.serve.hand import Hand
 from afterword.serve.jobs import Lines, Runner
 from afterword.serve.notify import Notifier
 from afterword.serve.peers import Peers
-from afterword.serve.routes import Room
+from afterword.serve.room import Room
 from afterword.store import spool
 from afterword.store.files import private_folder
 
@@ -55,6 +55,7 @@ class Desk:
             self._searcher,
             self._wake,
             self._hand,
+            self._peers.ask_now,
         )
         try:
             self._door = Door(room)

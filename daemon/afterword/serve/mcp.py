@@ -34,11 +34,8 @@ from afterword.serve.mcp_tools import TOOLS
 _PARENT_EVERY_S: Final = 5.0
 
 
-def serve(stdin_fd: int, stdout_fd: int, config_file: Path | None, parent: int) -> None:
-    """Speak MCP on these descriptors until the client closes its side or is gone. `parent` is the process that was the
-    parent when this one began: by now it may have another."""
-    redactor = Redactor("python")
-    begin(redactor)
+def server(config_file: Path | None, redactor: Redactor) -> "Server[Any]":
+    """A server with all tools, for whatever carries it."""
 
     async def list_tools(_context: Any, _asked: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=[tool.shown for tool in TOOLS.values()])
@@ -49,7 +46,7 @@ def serve(stdin_fd: int, stdout_fd: int, config_file: Path | None, parent: int) 
             arguments[CLIENT] = _client(context)
         return await anyio.to_thread.run_sync(_answer, config_file, redactor, asked.name, arguments)
 
-    server: Server[Any] = Server(
+    return Server(
         "afterword", version=__version__, on_list_tools=list_tools, on_call_tool=call_tool,
         instructions=(
             "Search earlier sessions before you solve a problem again or decide what may be decided already; ask"
@@ -58,13 +55,21 @@ def serve(stdin_fd: int, stdout_fd: int, config_file: Path | None, parent: int) 
         ),
     )  # fmt: skip
 
+
+def serve(stdin_fd: int, stdout_fd: int, config_file: Path | None, parent: int) -> None:
+    """Speak MCP on these descriptors until the client closes its side or is gone. `parent` is the process that was the
+    parent when this one began: by now it may have another."""
+    redactor = Redactor("python")
+    begin(redactor)
+    made = server(config_file, redactor)
+
     async def run() -> None:
         stdin = TextIOWrapper(os.fdopen(stdin_fd, "rb", closefd=False), encoding="utf-8", errors="replace")
         stdout = TextIOWrapper(os.fdopen(stdout_fd, "wb"), encoding="utf-8")
         async with anyio.create_task_group() as group:
             group.start_soon(_end_with, parent, stdout_fd)
             async with stdio_server(anyio.wrap_file(stdin), anyio.wrap_file(stdout)) as (inward, outward):
-                await server.run(inward, outward, server.create_initialization_options())
+                await made.run(inward, outward, made.create_initialization_options())
             group.cancel_scope.cancel()
 
     anyio.run(run)

@@ -29,6 +29,8 @@ class Peers:
         self._process: subprocess.Popen[bytes] | None = None
         self._missed: dict[str, int] = {}
         """Machines of which a process ended without a word, and when."""
+        self._wanted: dict[str, None] = {}
+        """Machines that somebody wants an exchange with now, whatever their `every` says."""
 
     @property
     def pause_s(self) -> float:
@@ -37,6 +39,12 @@ class Peers:
             return _LOOK_S
         due = [at_us for _, at_us in self._due()]
         return max(0.0, (min(due) - self._program.clock()) / 1e6) if due else float("inf")
+
+    def ask_now(self) -> list[str]:
+        """Have an exchange with every machine of the settings at the next turn; called by other threads, too."""
+        names = list(self._program.config.settings.peers)
+        self._wanted.update(dict.fromkeys(names))
+        return names
 
     def turn(self) -> None:
         """Begin what is due, and see whether what was begun has ended."""
@@ -53,6 +61,9 @@ class Peers:
     def _due(self) -> list[tuple[str, int]]:
         found = []
         for name, peer in self._program.config.settings.peers.items():
+            if name in self._wanted:
+                found.append((name, 0))
+                continue
             met = sync_holds.met(self._program.ledger, name)
             at_us = sync_status.next_try_us(peer, met)
             if at_us is not None:
@@ -60,6 +71,7 @@ class Peers:
         return found
 
     def _begin(self, name: str) -> None:
+        self._wanted.pop(name, None)
         words = [sys.executable, "-P", "-m", "afterword", "sync", name, "--config"]
         file = self._program.config.places.config_file
         try:

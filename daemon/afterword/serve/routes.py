@@ -1,7 +1,7 @@
-"""What the door answers: a literal table of routes, each with the type of what it is asked."""
+"""What the door answers the command line: a literal table of routes, each with the type of what it is asked."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -9,47 +9,23 @@ import msgspec
 
 from afterword import __version__
 from afterword.app import results, sync_steps, using
-from afterword.app.config import Config
 from afterword.app.forget_targets import Selector, resolve
 from afterword.app.reading import where, zones_of
 from afterword.app.results import Question
 from afterword.app.retract_asking import Asked as Retraction
 from afterword.app.retract_asking import answer
-from afterword.app.searching import Searcher
 from afterword.app.show import find, whole
 from afterword.app.status import status as status_of
 from afterword.app.sync_step import STEP_MAX_BYTES, Step
 from afterword.capture.sweep import survey
-from afterword.domain.clock import Clock
 from afterword.domain.errors import NothingFound
-from afterword.redact.redactor import Redactor
 from afterword.serve import jobs as work
-from afterword.serve.hand import Hand
+from afterword.serve.room import Room
 from afterword.store.ledger import forgetting, jobs
-from afterword.store.ledger.ledger import Ledger, open_beside, open_reader
+from afterword.store.ledger.ledger import open_beside
 
 if TYPE_CHECKING:
     from afterword.app.program import Program
-
-
-class Room(msgspec.Struct, frozen=True):
-    """What handlers work with. They run in threads of the door: every one opens the ledger for itself."""
-
-    config: Config
-    env: Mapping[str, str]
-    clock: Clock
-    redactor: Redactor
-    lines: work.Lines
-    searcher: Searcher
-    """The index in memory, one for all callers."""
-    wake: Callable[[], None]
-    """Makes the loop look for jobs now."""
-    hand: Hand
-    """Has the loop's thread do something now."""
-
-    def ledger(self) -> Ledger:
-        """The ledger, read-only."""
-        return open_reader(self.config.places.state)
 
 
 class Nothing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -162,19 +138,28 @@ class Route(msgspec.Struct, frozen=True):
     path: str
     asked: type[Any]
     answer: Callable[[Room, Any], Answer]
+    scope: str
+    """What a token must hold; empty for what is asked without one."""
     body_max: int = 0
     """Bytes of what is asked, where that is more than usual."""
+    bare: tuple[str, ...] = ()
+    """Fields that leave as they are: secrets this answer is for."""
+    slow: bool = False
+    """Whether it may take minutes: such callers have a room of their own."""
+    lines: str = ""
+    """Of a stream, its type: lines of JSON, or events."""
 
 
-ROUTES: Final = (
-    Route("GET", "/v1/ping", Nothing, ping),
-    Route("GET", "/v1/status", Nothing, status),
-    Route("POST", "/v1/search", Question, search),
-    Route("GET", "/v1/show/{id}", Named, show),
-    Route("POST", "/v1/jobs", Wanted, submit),
-    Route("POST", "/v1/forget", Selector, forget),
-    Route("POST", "/v1/retract", Retraction, retract),
-    Route("POST", "/v1/useful", Named, useful),
-    Route("GET", "/v1/jobs/{id}/events", Events, events),
-    Route("POST", "/v1/sync", Step, sync, STEP_MAX_BYTES),
+OWN: Final = (
+    Route("GET", "/v1/ping", Nothing, ping, "status"),
+    Route("GET", "/v1/status", Nothing, status, "own"),
+    Route("POST", "/v1/search", Question, search, "search"),
+    Route("GET", "/v1/show/{id}", Named, show, "own"),
+    Route("POST", "/v1/jobs", Wanted, submit, "own"),
+    Route("POST", "/v1/forget", Selector, forget, "own"),
+    Route("POST", "/v1/retract", Retraction, retract, "review"),
+    Route("POST", "/v1/useful", Named, useful, "review"),
+    Route("GET", "/v1/jobs/{id}/events", Events, events, "own", lines="application/x-ndjson"),
+    Route("POST", "/v1/sync", Step, sync, "own", STEP_MAX_BYTES, slow=True),
 )
+"""What the command line asks; `routes_editor` has what an editor asks."""

@@ -7,6 +7,7 @@ import msgspec
 from afterword.store.files import replace
 
 FILE = "door.json"
+PORT = "door.port"
 
 
 class DoorCard(msgspec.Struct, frozen=True):
@@ -39,3 +40,17 @@ def remove(state: Path, pid: int) -> None:
     card = read(state)
     if card is not None and card.pid == pid:
         (state / FILE).unlink(missing_ok=True)
+
+
+def last_port(state: Path) -> int:
+    """The port of the door before this one, so that who was paired finds it again; 0 when none is known."""
+    try:
+        said = (state / PORT).read_text("ascii")
+    except (OSError, ValueError):
+        return 0
+    return int(said) if said.isdigit() and 1024 <= int(said[:6]) <= 65535 else 0
+
+
+def keep_port(state: Path, port: int) -> None:
+    if last_port(state) != port:
+        replace(state / PORT, str(port).encode())
