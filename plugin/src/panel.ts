@@ -164,7 +164,7 @@ export class Panel extends ItemView {
       filters,
       "What",
       this.kind,
-      { "": "Everything", article: "Articles", diary: "Daily notes", message: "Messages" },
+      { "": "Everything", article: "Articles", lesson: "Lessons", diary: "Daily notes", message: "Messages" },
       (value) => {
         this.kind = value;
       },

@@ -361,7 +361,7 @@ var Panel = class extends import_obsidian3.ItemView {
       filters,
       "What",
       this.kind,
-      { "": "Everything", article: "Articles", diary: "Daily notes", message: "Messages" },
+      { "": "Everything", article: "Articles", lesson: "Lessons", diary: "Daily notes", message: "Messages" },
       (value) => {
         this.kind = value;
       }
