@@ -97,6 +97,16 @@ def test_what_was_taken_back_is_not_found_until_that_is_undone(home: Home) -> No
     assert lessons(home, "ECC_SCRUB")
 
 
+def test_every_lesson_that_holds_the_words_counts_and_is_reached(home: Home) -> None:
+    for number in range(5):
+        home.run("learn", f"The quayside crane {number * 7919} needs grease", "--topic", "cranes")
+    home.run("distill")
+    for narrowed in ((), ("--kind", "lesson")):
+        pages = [home.json("search", "quayside", "-n", "2", "--page", str(page), *narrowed) for page in (1, 2, 3)]
+        assert [each["total"] for each in pages] == [5, 5, 5], narrowed
+        assert len({row["id"] for each in pages for row in each["results"]}) == 5, narrowed
+
+
 def test_a_draft_and_what_holds_on_another_machine_are_not_found(home: Home) -> None:
     journal = home.vault / "lessons/journal"
     (journal / "mini.md").write_text(
@@ -123,7 +133,14 @@ def test_by_meaning_it_is_found_forgotten_and_gone(tmp_path: Path) -> None:
     assert_gone(home, "ECC_SCRUB")
     home.run(*UP)
     assert_gone(home, "ECC_SCRUB")
-    assert lessons(home, "when do the plants get something to drink", "--semantic")
+    plants = ("when do the plants get something to drink", "--semantic")
+    assert lessons(home, *plants)
+    home.run("learn", "Water the ficus on Mondays.", "--topic", "storage", "--project", "attic")
+    home.run("learn", "Water the ficus on Mondays!", "--topic", "storage", "--project", "hallway")
+    home.run(*UP)
+    for project in ("attic", "hallway"):
+        assert lessons(home, *plants, "--project", project), project
+    assert not lessons(home, *plants, "--project", "cellar")
 
 
 def test_status_and_doctor_say_how_lessons_stand(home: Home) -> None:
@@ -152,7 +169,7 @@ def test_status_and_doctor_say_how_lessons_stand(home: Home) -> None:
     assert said.startswith("facts that an agent's file has no room for: ")
 
 
-def test_two_runs_that_learned_the_same_are_equal(home: Home) -> None:
+def test_what_two_machines_must_agree_on_has_the_entries(home: Home) -> None:
     def lessons_of() -> list[str]:
         lines = home.run("doctor", "--fingerprint", "--explain").stdout.splitlines()
         return [line for line in lines if line.startswith("lesson ")]

@@ -51,7 +51,7 @@ class LedgerArticles:
             title=article.title,
             day=article.updated,
             time_us=self._zones.start_of(article.updated) or 0,
-            project=article.projects[0] if article.projects else "",
+            project="\n".join(article.projects),
             harness="",
             session="",
             parts=tuple(Part(text, heading) for heading, text in said[1:] if text),
@@ -60,7 +60,7 @@ class LedgerArticles:
 
 def _print(each: Current) -> str:
     article = each.article
-    facts = (article.title, article.updated, article.projects[:1], _said(each))
+    facts = (article.title, article.updated, article.projects, _said(each))
     return hashlib.blake2b(msgspec.json.encode(facts), digest_size=12).hexdigest()
 
 

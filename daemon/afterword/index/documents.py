@@ -28,7 +28,8 @@ class Document(msgspec.Struct, frozen=True):
     """One thing that can be found. `ref` names it in its kind: a path in the vault, a fact's id, a section's key, a
     session's id.
 
-    `session` is a session's id, empty for an article or a fact; `print` changes when the document does.
+    `session` is a session's id, empty for an article or a fact; `print` changes when the document does. `project`
+    may be several, each on a line.
     """
 
     kind: DocumentKind
@@ -124,11 +125,11 @@ def load_lesson(ledger: Ledger, its_id: str) -> Document | None:
     return Document(
         kind="lesson",
         ref=its_id,
-        print=lessons.fact_revs(ledger)[each.id],
+        print=lessons.fact_rev(ledger, each.id),
         title=fact.topic.replace("-", " "),
         day=fact.updated,
         time_us=fact.at_us,
-        project=fact.projects[0] if fact.projects else "",
+        project="\n".join(fact.projects),
         harness="",
         session="",
         parts=(Part(fact.text, LEARNED),),

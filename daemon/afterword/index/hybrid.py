@@ -137,11 +137,16 @@ def search(
         # Everything the exact search knows is a message or belongs to one.
         items = msgspec.structs.replace(filters, kind=None) if filters.kind == "message" else filters
         answer = _exactly(ledger, state, query, items, limit=limit * page, now_us=now_us, most=semantic != "ready")
-    learned = _learned(ledger, query, filters, limit * page) if mode != "semantic" and views.some_facts(ledger) else []
+    learned: list[Result] = []
+    in_all = 0
+    if mode != "semantic" and views.some_facts(ledger):
+        learned, in_all = _learned(ledger, query, filters, limit * page)
     if learned and answer.how != "all":
         # What holds the words as they were typed goes before what holds others.
         answer = exact.Answer([], 0, cut=answer.cut, complete=answer.complete)
-    hits = [*learned, *(_of_hit(hit) for hit in answer.hits)]
+    hits = [*learned[:_LEARNED_FIRST], *(_of_hit(hit) for hit in answer.hits)]
+    if len(answer.hits) >= answer.total:
+        hits += learned[_LEARNED_FIRST:]
     kinds = _kinds(filters)
     found: list[Result] = []
     problem = ""
@@ -158,7 +163,7 @@ def search(
         found = _unsaid(found, hits)[: limit * page]
     return Results(
         results=_joined(hits, found, limit, page),
-        total=answer.total + len(learned),
+        total=answer.total + in_all,
         cut=answer.cut,
         complete=answer.complete,
         semantic=semantic,
@@ -270,7 +275,7 @@ def _of_passage(ledger: Ledger, passage: Found, terms: list[Term], filters: Filt
                 path=passage.ref,
                 block=None,
                 session=None,
-                project=passage.project,
+                project=passage.project.partition("\n")[0],
                 time_us=passage.time_us,
                 abandoned=False,
                 score=passage.score,
@@ -289,8 +294,12 @@ def _of_passage(ledger: Ledger, passage: Found, terms: list[Term], filters: Filt
             return _of_message(ledger, passage, terms, filters)
 
 
-def _learned(ledger: Ledger, query: str, filters: Filters, limit: int) -> list[Result]:
-    """The lessons that hold the words of a query."""
+_LEARNED_FIRST = 3
+"""Only so many lessons stand before what was said, where both hold the words; the others come behind it."""
+
+
+def _learned(ledger: Ledger, query: str, filters: Filters, limit: int) -> tuple[list[Result], int]:
+    """The lessons that hold the words of a query, and how many there are."""
     from afterword.index import learned  # noqa: PLC0415  # where there are any
 
     return learned.exact(ledger, parse(query), filters, limit)

@@ -14,15 +14,13 @@ from afterword.store.ledger import lesson_files, lessons, views
 from afterword.store.ledger.ledger import Ledger
 
 _TOKEN = re.compile(r"\w+")
-_FIRST = 3
-"""Only so many lessons stand before what was said, where both hold the words."""
 _EXACT = 2.0
 
 
-def exact(ledger: Ledger, terms: Sequence[Term], filters: Filters, limit: int) -> list[Result]:
-    """The lessons that hold every term, best first: `limit`, or the few that stand before other results."""
+def exact(ledger: Ledger, terms: Sequence[Term], filters: Filters, limit: int) -> tuple[list[Result], int]:
+    """(results, how many there are): the lessons that hold every term, best first, at most `limit` of them."""
     found = holding(ledger, terms, filters)
-    return [_result(ledger, each, terms, _EXACT, "exact") for each in found[: limit if filters.kind else _FIRST]]
+    return [_result(ledger, each, terms, _EXACT, "exact") for each in found[:limit]], len(found)
 
 
 def meant(ledger: Ledger, its_id: str, terms: Sequence[Term], filters: Filters, score: float) -> Result | None:

@@ -201,11 +201,12 @@ class Meaning:
         found: Floats = np.zeros(memory.groups)
         named = set(stems(question))
         projects = {doc[5] for doc in memory.docs if doc[5]}
-        of_project = {
+        weight = {
             name: signals.project * (name_stems <= named) + signals.here * (name == wanted.here)
-            for name in projects
+            for name in {name for each in projects for name in each.split("\n")}
             if (name_stems := set(stems(name)))
         }
+        of_project = {each: max(weight.get(name, 0.0) for name in each.split("\n")) for each in projects}
         for doc, group in zip(memory.docs, memory.group_of_doc, strict=True):
             age_days = max(0, now_us - doc[4]) / DAY_US
             given = signals.recency * 0.5 ** (age_days / _HALF_LIFE_DAYS) + of_project.get(doc[5], 0.0)
@@ -243,7 +244,7 @@ def _fits(doc: tuple[int, DocumentKind, str, str, int, str, str, str], wanted: W
     _, kind, _, _, time_us, project, harness, session = doc
     return (
         kind in wanted.kinds
-        and (wanted.project is None or project == wanted.project)
+        and (wanted.project is None or wanted.project in project.split("\n"))
         and (wanted.harness is None or harness == wanted.harness)
         and (wanted.session is None or session == wanted.session)
         and (wanted.sessions is None or session in wanted.sessions)

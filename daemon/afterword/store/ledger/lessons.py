@@ -121,11 +121,20 @@ def fact(ledger: Ledger, its_id: FactId) -> CurrentFact | None:
     return CurrentFact(its_id, fact_laid_over(found.read(Fact), edits), edits)
 
 
+def fact_rev(ledger: Ledger, its_id: FactId) -> str:
+    """What changes when a fact does, or what a person said of it; as `fact_revs` says it of all."""
+    return _revs(ledger, " AND key IN (?, ?)", its_id, its_id + _EDITS)[its_id]
+
+
 def fact_revs(ledger: Ledger) -> dict[FactId, str]:
     """Of every fact: what changes when it does, or what a person said of it."""
+    return _revs(ledger, "")
+
+
+def _revs(ledger: Ledger, where: str, *keys: str) -> dict[FactId, str]:
     found: dict[FactId, str] = {}
     rows = ledger.db.execute(
-        "SELECT key, rev FROM register WHERE kind = ? AND forgotten = 0 ORDER BY key", (RecordKind.FACT,)
+        f"SELECT key, rev FROM register WHERE kind = ? AND forgotten = 0{where} ORDER BY key", (RecordKind.FACT, *keys)
     )
     for key, rev in rows:
         its_id = FactId(key.removesuffix(_EDITS))
