@@ -326,7 +326,8 @@ def test_a_section_is_found_as_a_search_result_names_it(home: Home) -> None:
 
 
 def test_an_ambiguous_beginning_lists_ids_that_begin_so(home: Home) -> None:
-    natives = {row["session"] for row in home.json("search", "--limit", "500", "the")["results"]}
+    found = home.json("search", "--limit", "500", "--kind", "message", "the")["results"]
+    natives = {row["session"] for row in found}
     first = next(one[0] for one in natives if sum(other[0] == one[0] for other in natives) > 1)
     said = home.json("show", first, code=2)["error"]["message"]
     named = re.findall(r"([0-9a-z-]+) \(", said)

@@ -167,15 +167,3 @@ def test_status_and_doctor_say_how_lessons_stand(home: Home) -> None:
     level, said = checked()
     assert level == "note"
     assert said.startswith("facts that an agent's file has no room for: ")
-
-
-def test_what_two_machines_must_agree_on_has_the_entries(home: Home) -> None:
-    def lessons_of() -> list[str]:
-        lines = home.run("doctor", "--fingerprint", "--explain").stdout.splitlines()
-        return [line for line in lines if line.startswith("lesson ")]
-
-    before = lessons_of()
-    assert len(before) == 2
-    fact = found(home, "ECC_SCRUB")[0]["id"]
-    home.run("retract", home.json("show", fact)["lesson"]["entries"][0]["id"], "--reason", "no", "--yes")
-    assert len(set(before) & set(lessons_of())) == 1

@@ -71,7 +71,7 @@ def test_settings() -> None:
 
 
 def test_only_files_that_belong_in_a_new_vault() -> None:
-    never = {"workspace.json", "hotkeys.json", "sync.json", "publish.json", "community-plugins.json"}
+    never = {"workspace.json", "hotkeys.json", "sync.json", "publish.json"}
     assert not never & {path.name for path in FILES}
-    assert all(path.suffix in {".md", ".json", ".css", ".base"} for path in FILES)
+    assert all(path.suffix in {".md", ".json", ".css", ".base", ".js"} for path in FILES)
     assert all(b"\r" not in path.read_bytes() and path.read_bytes().endswith(b"\n") for path in FILES)

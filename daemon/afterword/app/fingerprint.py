@@ -4,17 +4,18 @@ import hashlib
 
 import msgspec
 
-from afterword.store.ledger import articles, lessons, section_edits, segments, sessions, tombstones, views
+from afterword.store.ledger import articles, section_edits, segments, sessions, tombstones, views
 from afterword.store.ledger.items import State
 from afterword.store.ledger.ledger import Ledger
 
 
 def lines(ledger: Ledger) -> list[str]:
     """What is compared, one fact a line, sorted: items with kind, final text and exit; each session's items in order
-    with their flags; current sections by key and text; articles by uid and text as stored; entries of the journal.
+    with their flags; current sections by key and text; articles by uid and text as stored.
 
     Not in it: origins, numbers, superseded revisions, what was withdrawn or forgotten, wall-clock columns, the order of
-    sections in a day, and facts, which are drawn from the entries in the order in which they came.
+    sections in a day; and lessons: facts are drawn from them in the order in which they came, and a forgetting takes
+    along what another run had never drawn.
     """
     found = []
     names: dict[int, str] = {}
@@ -49,9 +50,6 @@ def lines(ledger: Ledger) -> list[str]:
             if current.stale:  # found by looking at files or use, which machines do at other times
                 article = msgspec.structs.replace(article, status="active")
             found.append(f"article {current.uid} {_hash(msgspec.json.encode((article, current.edits)))}")
-    for entry in lessons.lessons(ledger):
-        if entry.lesson.status != "withdrawn":
-            found.append(f"lesson {entry.uid} {_hash(msgspec.json.encode((entry.lesson, entry.edits)))}")
     return sorted(found)
 
 

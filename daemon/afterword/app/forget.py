@@ -14,6 +14,8 @@ from afterword.app.forget_targets import ArticleHit, Hit, Selector, Targets
 from afterword.app.passes import Tell
 from afterword.app.program import Program, writer
 from afterword.app.reading import reader, zones_of
+from afterword.app.vault_template import CONFIG
+from afterword.assets import asset
 from afterword.domain.clock import format_rfc3339
 from afterword.domain.errors import NothingFound
 from afterword.store import backups_holding
@@ -124,7 +126,7 @@ def remains(config: Config, selector: Selector, found: Preview) -> list[str]:
         if selector.match and not _says_itself(ledger, selector.match):
             kept = set(found.backups)
             forms = {unicodedata.normalize(form, selector.match.casefold()).encode() for form in ("NFC", "NFD")}
-            paths = [path for path in sorted(state.rglob("*")) if path not in kept]
+            paths = [path for path in sorted(state.rglob("*")) if path not in kept and not _came_with_us(path)]
             left += [str(path) for path in paths if any(_holds(path, needle) for needle in forms)]
     return sorted(set(left))
 
@@ -137,6 +139,14 @@ def _says_itself(ledger: Ledger, match: str) -> bool:
     own = [sql for (sql,) in ledger.db.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")]
     own += [harness for (harness,) in ledger.db.execute("SELECT DISTINCT harness FROM session")]
     return any(match.casefold() in text.casefold() for text in own)
+
+
+def _came_with_us(path: Path) -> bool:
+    """Whether a file is the program of the editor, as it was put into a vault: its words are ours."""
+    if "/plugins/" not in path.as_posix() or not path.is_file():
+        return False
+    own = asset("vault_template") / CONFIG / "plugins" / path.parent.name / path.name
+    return own.is_file() and own.read_bytes() == path.read_bytes()
 
 
 def _holds(path: Path, needle: bytes) -> bool:

@@ -140,7 +140,8 @@ def search(
     learned: list[Result] = []
     in_all = 0
     if mode != "semantic" and views.some_facts(ledger):
-        learned, in_all = _learned(ledger, query, filters, limit * page)
+        again = filters.kind == "lesson" or not answer.total or answer.how != "all"
+        learned, in_all = _learned(ledger, query, filters, limit * page, again=again)
     if learned and answer.how != "all":
         # What holds the words as they were typed goes before what holds others.
         answer = exact.Answer([], 0, cut=answer.cut, complete=answer.complete)
@@ -298,11 +299,12 @@ _LEARNED_FIRST = 3
 """Only so many lessons stand before what was said, where both hold the words; the others come behind it."""
 
 
-def _learned(ledger: Ledger, query: str, filters: Filters, limit: int) -> tuple[list[Result], int]:
-    """The lessons that hold the words of a query, and how many there are."""
+def _learned(ledger: Ledger, query: str, filters: Filters, limit: int, *, again: bool) -> tuple[list[Result], int]:
+    """The lessons that hold the words of a query, and how many there are; `again`: also those that only say what a
+    session's write-up says, where the session itself is not among what is found."""
     from afterword.index import learned  # noqa: PLC0415  # where there are any
 
-    return learned.exact(ledger, parse(query), filters, limit)
+    return learned.exact(ledger, parse(query), filters, limit, again=again)
 
 
 def _unsaid(found: list[Result], hits: list[Result]) -> list[Result]:

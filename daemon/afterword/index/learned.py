@@ -17,9 +17,12 @@ _TOKEN = re.compile(r"\w+")
 _EXACT = 2.0
 
 
-def exact(ledger: Ledger, terms: Sequence[Term], filters: Filters, limit: int) -> tuple[list[Result], int]:
-    """(results, how many there are): the lessons that hold every term, best first, at most `limit` of them."""
-    found = holding(ledger, terms, filters)
+def exact(
+    ledger: Ledger, terms: Sequence[Term], filters: Filters, limit: int, *, again: bool
+) -> tuple[list[Result], int]:
+    """(results, how many there are): the lessons that hold every term, best first, at most `limit` of them; without
+    those that only repeat a session's write-up, unless `again`."""
+    found = [each for each in holding(ledger, terms, filters) if again or not _repeats(ledger, each)]
     return [_result(ledger, each, terms, _EXACT, "exact") for each in found[:limit]], len(found)
 
 
@@ -98,6 +101,12 @@ def _result(ledger: Ledger, each: CurrentFact, terms: Sequence[Term], score: flo
         why=(why,),
         said_in=_said_in(ledger, each),
     )
+
+
+def _repeats(ledger: Ledger, each: CurrentFact) -> bool:
+    """Whether a fact comes from nothing but write-ups of sessions."""
+    entries = [lessons.lesson(ledger, uid) for uid in each.fact.lessons]
+    return all(entry is not None and entry.lesson.source == "digest" for entry in entries)
 
 
 def _said_in(ledger: Ledger, each: CurrentFact) -> str:
