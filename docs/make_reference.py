@@ -48,8 +48,8 @@ SHELL_HEAD = """# Commands
 
 Made from the program's own help by `make docs`. `afterword COMMAND --help` says the same.
 
-`--json` prints one object, `{"version": 1, "command": …}`, and for an error `{"version": 1, "error": {"kind", "message",
-"hint"}}`. Results go to standard output, everything else to standard error.
+`--json` prints one object, `{"version": 1, "command": …}`, and for an error `{"version": 1, "error": {…}}` with `kind`,
+`message` and `hint`. Results go to standard output, everything else to standard error.
 
 | exit code | means |
 | --- | --- |
