@@ -82,7 +82,7 @@ def test_what_a_page_tells_to_type_is_there(page: Path) -> None:
         assert name in COMMANDS, f"{page.name}: afterword {' '.join(words)}"
         command = cli.get_command(click.Context(cli), name)
         while isinstance(command, click.Group) and len(words) > 1 and words[1] in command.commands:
-            command, words = command.commands[words[1]], words[1:]
+            command = command.commands[words.pop(1)]
         assert command is not None
         known = {option for one in command.params for option in one.opts} | {"--help", "-h"}
         for word in words[1:]:
