@@ -1,4 +1,4 @@
-"""A hook of mkdocs: puts the pages of `docs/adr` into the navigation, by their titles, so that a new one needs no list."""
+"""A hook of mkdocs: the pages of `docs/adr` in the navigation, by their titles, so that a new one needs no list."""
 
 from pathlib import Path
 from typing import Any

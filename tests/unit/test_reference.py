@@ -1,4 +1,4 @@
-"""The page of settings says what the code says."""
+"""The pages that are made from the code say what it says, and so does `version`."""
 
 import json
 import subprocess
@@ -14,7 +14,7 @@ from afterword.store.ledger.schema import MIGRATIONS
 ROOT = Path(__file__).parent.parent.parent
 
 
-def test_the_page_of_settings_is_that_of_the_code() -> None:
+def test_the_pages_made_from_the_code_are_those_of_the_code() -> None:
     done = subprocess.run([sys.executable, str(ROOT / "docs/make_reference.py"), "--check"], check=False)
     assert done.returncode == 0, "run `make docs`"
 
