@@ -9,7 +9,7 @@ import pytest
 from writer import Reading
 
 from afterword.app.fingerprint import lines
-from afterword.capture.sweep import survey
+from afterword.capture.stores import survey
 from afterword.domain.events import Where
 from afterword.store.ledger import drift, sessions, sources, views
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from cursor_stores import ONE, Window
 from homes import Home
 
-from afterword.capture.sweep import survey
+from afterword.capture.stores import survey
 from afterword.capture.watch import Watcher
 from afterword.domain.events import Where
 

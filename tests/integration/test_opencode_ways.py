@@ -14,7 +14,7 @@ from homes import Home
 from writer import Reading
 
 from afterword.app.fingerprint import lines
-from afterword.capture.sweep import survey
+from afterword.capture.stores import survey
 from afterword.capture.watch import Watcher
 from afterword.domain.events import Where
 from afterword.store.ledger import sessions, sources, views

@@ -17,7 +17,7 @@ from afterword.app.retention import SOON_DAYS, leaving
 from afterword.app.spending import KEY_FILE, RUNNING, VARIABLES, in_force, way
 from afterword.app.status import drift_words
 from afterword.app.vault_copies import left_by_copiers
-from afterword.capture.sweep import StoreView
+from afterword.capture.stores import StoreView
 from afterword.domain.clock import DAY_US, parse_rfc3339
 from afterword.domain.errors import AfterwordError
 from afterword.index import scripts

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from afterword.capture.harness import claude_stores
-from afterword.capture.sweep import StoreView
+from afterword.capture.stores import StoreView
 from afterword.capture.tail.content import log_name
 from afterword.store.ledger import sources
 from afterword.store.ledger.ledger import Ledger

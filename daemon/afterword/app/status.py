@@ -12,7 +12,7 @@ from afterword.app.indexing import index_status
 from afterword.app.reading import zones_of
 from afterword.app.spending import spend
 from afterword.app.underway import underway
-from afterword.capture.sweep import StoreView
+from afterword.capture.stores import StoreView
 from afterword.domain.clock import clock_from, format_rfc3339
 from afterword.store import lock
 from afterword.store.ledger import article_files, drift, jobs, sources, views

@@ -16,39 +16,29 @@ from typing import TYPE_CHECKING, cast
 import msgspec
 
 from afterword.capture import database, linelog, parts
+from afterword.capture.ahead import Ahead
 from afterword.capture.exclusion import Exclusions
 from afterword.capture.gate import Gate, Passing, tells_of_others
 from afterword.capture.harness import table
-from afterword.capture.tail.compare import resume
-from afterword.capture.tail.content import PACKED, log_name, opened
+from afterword.capture.source_rows import SourceRows
+from afterword.capture.stores import StoreView, is_there, survey
+from afterword.capture.tail.content import PACKED
 from afterword.capture.taking import Recall
 from afterword.domain.clock import Clock
 from afterword.domain.events import Agent, Decoder, Found, PartsReader, Unreadable, Where
 from afterword.redact.redactor import Redactor
-from afterword.store.ledger import left_out, sessions, sources, tombstones
+from afterword.store.ledger import left_out, sessions, sources
 from afterword.store.ledger.ledger import Ledger
 from afterword.store.ledger.sources import Checkpoint, Source
 
 if TYPE_CHECKING:
     from afterword.capture.cold.feed import Feed
-    from afterword.capture.cold.orders import Task
 
 _log = logging.getLogger(__name__)
 _LOG_SUFFIXES = (".jsonl", PACKED)
 _CLOSE_LOOKS = 10
 """At every so many-th look, each file is looked at that lies in a folder beside a document."""
 _WHOLE_SUFFIXES = (".json", ".md", ".db", ".vscdb", "-wal")
-
-
-class StoreView(msgspec.Struct, frozen=True):
-    """What a harness has on this machine now. `files` counts what is read, `problems` what is not, by reason."""
-
-    harness: str
-    label: str
-    roots: list[Path]
-    present: list[Path]
-    reads: bool
-    found: list[Found]
 
 
 class Progress(msgspec.Struct, frozen=True):
@@ -77,35 +67,6 @@ class Folder(msgspec.Struct, frozen=True):
     gone: int
 
 
-def survey(where: Where) -> list[StoreView]:
-    """Every harness with its roots and files, read or not."""
-    return [_view(harness, where) for harness in table.HARNESSES]
-
-
-def _view(harness: table.Harness, where: Where) -> StoreView:
-    decoder = harness.load()
-    roots = decoder.roots(where)
-    present = [root for root in roots if _there(root)]
-    found: list[Found] = []
-    if harness.reads:
-        for root in present:
-            try:
-                found += decoder.sources(root)
-            except OSError as err:
-                found.append(Found(root, "none", err.strerror or str(err)))
-    return StoreView(harness.name, harness.label, roots, present, harness.reads, found)
-
-
-def _there(root: Path) -> bool:
-    """Whether something is there, be it out of our reach: that is not being gone."""
-    try:
-        return root.exists()
-    except PermissionError:
-        return True
-    except OSError:
-        return False
-
-
 class Capture:
     """Reads stores into the ledger. One per writer process; remembers which path is which source."""
 
@@ -132,23 +93,20 @@ class Capture:
         self._where = where
         self._quiet_us = quiet_us
         self._limits = limits
-        self._jobs = jobs
-        self._jobs_from = jobs_from
-        self._preview = preview
         self._feed: Feed | None = None
         self._recall = Recall()
         folders = left_out.Folders(ledger)
         self.exclusions = Exclusions(exclude, where.home, folders)
         self._gate = Gate(ledger, self.exclusions, folders, limits.document_max_bytes)
+        self._ahead = Ahead(ledger, redactor, clock, self._gate, self.exclusions, quiet_us, jobs, jobs_from, preview)
         self._looks = 0
         self._on_preview: Callable[[int, int], None] = lambda _done, _all: None
-        self._known: dict[tuple[str, Path], Source] = {}
+        self._rows = SourceRows(ledger, redactor, clock, self._paths)
         self._agents: dict[str, Agent] = {h.name: h.load() for h in table.HARNESSES if h.reads}
         self._found: dict[tuple[str, Path], Found] = {}
         """What the last look showed to be a source."""
         self._beside: dict[Path, tuple[str, Path]] = {}
         """Files and folders that belong to a source → that source."""
-        self._missing: dict[str, list[Source]] = {}
         self._whole_roots: list[Path] = []
         """Stores in which documents or databases are read."""
         self.views: list[StoreView] = []
@@ -214,7 +172,13 @@ class Capture:
             on_progress(Progress(bytes_done, bytes_all, total.files, len(todo), total.new_items))
 
         committed(0)
-        with self._feeding(todo, stop, on_large):
+        fresh = [
+            (harness, found)
+            for harness, found in todo
+            if found.reader == "lines" and self._rows.lookup(harness, found.path) is None
+        ]
+        sizes = [self._new_bytes(*each) for each in fresh]
+        with self._ahead.feeding(fresh, sum(sizes), stop, on_large, self._on_preview) as feed, self._fed(feed):
             for harness, found in todo:
                 if stop():
                     break
@@ -227,54 +191,13 @@ class Capture:
                 committed(0)
 
     @contextlib.contextmanager
-    def _feeding(
-        self, todo: list[tuple[str, Found]], stop: Callable[[], bool], on_large: Callable[[], None]
-    ) -> Iterator[None]:
-        """Have workers read ahead, while the block runs, if there is enough that nobody has read yet."""
-        fresh = [
-            (harness, found)
-            for harness, found in todo
-            if found.reader == "lines" and self._lookup(harness, found.path) is None
-        ]
-        if self._jobs < 2 or not fresh or sum(self._new_bytes(*each) for each in fresh) < self._jobs_from:
-            yield
-            return
-        from afterword.capture.cold.feed import Feed  # noqa: PLC0415  # what only looks at stores starts no process
-        from afterword.capture.cold.orders import Orders, Task  # noqa: PLC0415
-
-        on_large()
-        previewed = self._previewed(fresh)
-        orders = Orders(
-            self._ledger.hash_key,
-            *self._redactor.rules,
-            quiet_before_us=self._clock() - self._quiet_us,
-            tasks=[Task(harness, bytes(found.path)) for harness, found in fresh],
-        )
+    def _fed(self, feed: "Feed | None") -> Iterator[None]:
+        """Take what workers have read, while the block runs."""
+        self._feed = feed
         try:
-            self._feed = Feed(orders, self._jobs, self._redactor, stop, previewed)
-        except OSError as err:
-            _log.warning("a first reading goes on without workers: %s", err)
-        try:
-            if self._feed and previewed and self._preview:
-                self._look_through(self._feed, self._preview[0], orders.tasks, len(previewed))
             yield
         finally:
-            if self._feed:
-                self._feed.close()
             self._feed = None
-
-    def _look_through(self, feed: "Feed", state: Path, tasks: "list[Task]", count: int) -> None:
-        """Have what was said found before it is read. That is a help, no more: where it breaks, as on a full disk, the
-        reading goes on without."""
-        from afterword.capture.cold.previewing import Previewing  # noqa: PLC0415
-        from afterword.store import preview  # noqa: PLC0415
-
-        try:
-            previewing = Previewing(state, tasks, self._redactor, self._clock(), self.exclusions.excludes)
-            previewing.run(feed, lambda done: self._on_preview(done, count))
-        except (OSError, sqlite3.Error) as err:
-            preview.remove(state)
-            _log.warning("a first reading goes on without a preview: %s", err)
 
     def take_in(
         self,
@@ -308,29 +231,12 @@ class Capture:
                 total.new_items += new or 0
                 total.problems += new is None
             here = f"{self._redactor.redact(str(root))}/"
-            gone = sum(source.path.startswith(here) for source in self._absent(reader.name))
+            gone = sum(source.path.startswith(here) for source in self._rows.absent(reader.name))
         finally:
             self.views.remove(view)
             self._agents.pop(reader.name)
-            self._missing.pop(reader.name, None)
+            self._rows.look(afresh=False)
         return Folder(len(readable), total, gone)
-
-    def _previewed(self, fresh: list[tuple[str, Found]]) -> list[int]:
-        """The numbers of the files that are looked through before any is read, the newest first: where there is much,
-        and nothing of it is left out or was forgotten."""
-        harnesses = {harness for harness, _ in fresh}
-        if (
-            self._preview is None
-            or sum(self._new_bytes(*each) for each in fresh) < self._preview[1]
-            or tombstones.count(self._ledger)
-            or any(map(self._gate.knows_any_out, harnesses))
-        ):
-            return []
-        times = {}
-        for number, (_, found) in enumerate(fresh):
-            with contextlib.suppress(OSError):  # it went away just now
-                times[number] = found.path.stat().st_mtime_ns
-        return sorted(times, key=lambda number: -times[number])
 
     def _folders(self) -> tuple[Path, ...]:
         return tuple(map(Path, sessions.worked_in(self._ledger)))
@@ -359,7 +265,7 @@ class Capture:
         try:
             if not self._gate.admits(harness, self._agents[harness], found, tools.fingerprint, quiet=self._rests(path)):
                 return 0
-            source = self._source(harness, found)
+            source = self._rows.of(harness, found)
             taken = self._take(tools, harness, found, source, thorough=thorough)
         except (OSError, Unreadable) as err:
             if isinstance(err, FileNotFoundError) and not os.path.lexists(path):
@@ -376,7 +282,7 @@ class Capture:
         if source.problem != taken.problem:
             with self._ledger.transaction():
                 sources.set_problem(self._ledger, source.row, taken.problem)
-        self._refresh(harness, path, source)
+        self._rows.refresh(harness, path, source)
         return taken.new_items
 
     def _take(self, tools: linelog.Tools, harness: str, found: Found, source: Source, *, thorough: bool) -> parts.Taken:
@@ -392,7 +298,7 @@ class Capture:
             new = reading.new_items
             if outcome != "rest":
                 return parts.Taken(new)
-            source = self._must_find(source.path_key)
+            source = self._rows.must_find(source.path_key)
         return parts.Taken(new + linelog.take(tools, decoder, found.path, source, thorough=thorough))
 
     def _fingerprint(self, text: str) -> str:
@@ -410,7 +316,7 @@ class Capture:
         """(harness, path) of the source that a changed path is, or is a part of (a write-ahead log, a file in a
         folder that is read with a document); None for a path that no look has shown to belong to one."""
         for harness in self._agents:
-            if (harness, log_name(path)) in self._known or self._gate.knows(harness, path):
+            if self._rows.knows(harness, path) or self._gate.knows(harness, path):
                 return harness, path
         return self._beside.get(path) or self._beside.get(path.parent)
 
@@ -429,12 +335,10 @@ class Capture:
         """See what is in the stores now."""
         self._looks += 1
         self._gate.refresh()
-        if self._gate.rewound:
-            self._gate.rewound = False
-            self._known.clear()
+        self._rows.look(afresh=self._gate.rewound)
+        self._gate.rewound = False
         self._where = msgspec.structs.replace(self._where, folders=self._folders())
         self.views = survey(self._where)
-        self._missing.clear()
         self._found.clear()
         self._beside.clear()
         self._whole_roots = []
@@ -450,10 +354,16 @@ class Capture:
             if view.reads and hasattr(self._agents[view.harness], "parts"):
                 self._whole_roots += view.present
 
+    def _paths(self, harness: str) -> Iterator[Path]:
+        """The files of a harness that the last look showed and that are still there."""
+        for view in self.views:
+            if view.harness == harness:
+                yield from (found.path for found in view.found if is_there(found.path))
+
     def _wants(self, harness: str, found: Found, *, thorough: bool) -> bool:
         if self._gate.keeps_out(harness, found.path):
             return False
-        known = self._lookup(harness, found.path)
+        known = self._rows.lookup(harness, found.path)
         if found.reader != "lines":
             if known is None or known.authority != found.authority:
                 return True
@@ -474,89 +384,13 @@ class Capture:
         return not linelog.unchanged(at, known.at) or (quiet and linelog.owes_a_look(at, known.at))
 
     def _new_bytes(self, harness: str, found: Found) -> int:
-        known = self._lookup(harness, found.path)
+        known = self._rows.lookup(harness, found.path)
         try:
             return max(0, found.path.stat().st_size - (known.at.offset if known else 0))
         except OSError:
             return 0
 
-    def _lookup(self, harness: str, path: Path) -> Source | None:
-        known = self._known.get((harness, log_name(path)))
-        if known is None:
-            known = sources.find(self._ledger, sources.path_key(self._ledger, harness, log_name(path)))
-            if known:
-                self._known[harness, log_name(path)] = known
-        return known
-
-    def _source(self, harness: str, found: Found) -> Source:
-        path = found.path
-        known = self._lookup(harness, path)
-        if known is None:
-            at = path.stat()
-            moved = self._renamed(harness, found, at)
-            key = sources.path_key(self._ledger, harness, log_name(path))
-            shown = self._redactor.redact(str(path))
-            with self._ledger.transaction():
-                if moved:
-                    sources.move(self._ledger, moved.row, key, shown)
-                    self._missing[harness].remove(moved)
-                else:
-                    first_us = min(at.st_mtime_ns // 1000, self._clock())
-                    sources.add(self._ledger, harness, key, shown, first_us, found.authority)
-            known = self._known[harness, log_name(path)] = self._must_find(key)
-        if known.authority != found.authority:
-            # What it shows is another kind of source from now on: it is read from its start once more.
-            with self._ledger.transaction():
-                sources.set_authority(self._ledger, known.row, found.authority)
-                sources.rewind(self._ledger, known.row)
-            known = self._known[harness, log_name(path)] = self._must_find(known.path_key)
-        return known
-
-    def _refresh(self, harness: str, path: Path, source: Source) -> None:
-        self._known[harness, log_name(path)] = self._must_find(source.path_key)
-
-    def _must_find(self, key: bytes) -> Source:
-        found = sources.find(self._ledger, key)
-        assert found is not None
-        return found
-
-    def _renamed(self, harness: str, found: Found, at: os.stat_result) -> Source | None:
-        """The source that this new file is, when its bytes are those of one whose file is gone."""
-        for source in self._absent(harness):
-            if found.reader != "lines":
-                if parts.same_file(self._ledger, found, at, source.at):
-                    return source
-                continue
-            if source.at.offset == 0 or (found.path.suffix != PACKED and source.at.offset > at.st_size):
-                continue
-            with opened(found.path) as content:
-                if resume(content, source.at, self._ledger, whole=True) is not None:
-                    return source
-        return None
-
-    def _absent(self, harness: str) -> list[Source]:
-        """Sources of a harness whose file is not where it was; found once a look, since most looks need none."""
-        if harness not in self._missing:
-            here = {
-                sources.path_key(self._ledger, harness, log_name(found.path))
-                for view in self.views
-                if view.harness == harness
-                for found in view.found
-                if _there(found.path)
-            }
-            self._missing[harness] = [s for s in sources.every(self._ledger, harness) if s.path_key not in here]
-        return self._missing[harness]
-
     def _trouble(self, harness: str, found: Found, reason: str) -> None:
-        key = sources.path_key(self._ledger, harness, log_name(found.path))
         if self._gate.keeps_out(harness, found.path) or self.exclusions.looks_excluded(found.path):
             return  # not even that it is there
-        with self._ledger.transaction():
-            source = sources.find(self._ledger, key)
-            if source is None:
-                source = sources.add(self._ledger, harness, key, self._redactor.redact(str(found.path)), self._clock())
-            sources.set_problem(self._ledger, source.row, self._redactor.redact(reason))
-            if found.reader != "lines":
-                # It is tried again at the next look, whether its stats change or not.
-                sources.set_seen(self._ledger, source.row, Checkpoint())
-        self._known[harness, log_name(found.path)] = self._must_find(key)
+        self._rows.trouble(harness, found, reason)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from afterword.capture.sweep import StoreView
+from afterword.capture.stores import StoreView
 from afterword.domain.events import Found
 
 if TYPE_CHECKING:

@@ -37,7 +37,7 @@ def sources(*, file: Path | None, harness: str | None, as_json: bool, config: Co
         return
     from afterword.app.reading import reader, where
     from afterword.app.status import source_sums
-    from afterword.capture.sweep import survey
+    from afterword.capture.stores import survey
 
     try:
         with reader(config) as ledger:

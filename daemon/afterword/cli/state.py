@@ -20,7 +20,7 @@ def status(*, as_json: bool, config: Config) -> None:
     """What runs, what is watched, what is pending, how much there is."""
     from afterword.app.reading import reader, where
     from afterword.app.status import status as ask
-    from afterword.capture.sweep import survey
+    from afterword.capture.stores import survey
 
     with reader(config) as ledger:
         found = ask(config, os.environ, ledger, survey(where(config, os.environ, ledger)))
@@ -159,7 +159,7 @@ def _examine(config: Config, *, as_json: bool) -> int:
 
     from afterword.app.doctor import Context, examine
     from afterword.app.reading import reader, where
-    from afterword.capture.sweep import survey
+    from afterword.capture.stores import survey
     from afterword.domain.clock import clock_from
 
     with ExitStack() as stack:

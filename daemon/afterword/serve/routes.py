@@ -17,7 +17,7 @@ from afterword.app.retract_asking import answer
 from afterword.app.show import find, whole
 from afterword.app.status import status as status_of
 from afterword.app.sync_step import STEP_MAX_BYTES, Step
-from afterword.capture.sweep import survey
+from afterword.capture.stores import survey
 from afterword.domain.errors import NothingFound
 from afterword.serve import jobs as work
 from afterword.serve.room import Room
