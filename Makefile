@@ -16,7 +16,7 @@ export VENV
 UV := $(or $(shell command -v uv 2>/dev/null),.tools/uv/bin/uv)
 PY = "$$(PYTHON='$(PYTHON)' .ci/python)"
 
-.PHONY: help up demo test prove wheel docs lock bench bench-full clean
+.PHONY: help up demo test prove wheel docs site lock bench bench-full clean
 .DELETE_ON_ERROR:
 
 help:
@@ -26,7 +26,8 @@ help:
 	@echo 'make prove  what takes longer than a test may: kills at random points, by the hundred'
 	@echo 'make wheel  build dist/*.whl'
 	@echo 'make bench  measure reading, searching and idling on a made-up history (bench-full: up to 3.3 GB)'
-	@echo 'make docs   make docs/configuration.md again from the code'
+	@echo 'make docs   make the reference pages in docs again from the code'
+	@echo 'make site   build/site: the documentation, with broken links as errors'
 	@echo 'make lock   make requirements*.lock again from pyproject.toml (UPGRADE=1: newer versions)'
 	@echo 'make clean  take away .venv, .tools, dist and the caches'
 
@@ -74,6 +75,16 @@ bench-full: $(VENV)/.stamp-dev
 
 docs: $(VENV)/.stamp-dev
 	$(VENV)/bin/python docs/make_reference.py
+
+# The site of the documentation must fetch nothing: what a page loads by itself is looked for in what was built.
+# The theme's script fetches for diagrams of Mermaid and for a repository's stars, so neither may be on a page.
+# Not --quiet: what it does not print it does not count as an error either.
+site: $(VENV)/.stamp-dev
+	$(VENV)/bin/python docs/make_reference.py --check || { echo 'run: make docs' >&2; exit 1; }
+	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict
+	@! grep -rnoE --include='*.html' --include='*.css' \
+	  '<(script|img|iframe|source|video)[^>]* src=.?(https?:)?//[^ >]*|<link[^>]* href=.?(https?:)?//[^ >]*|(url|@import)\(? *.?(https?:)?//[^ )]*|class="mermaid"|data-md-component="source"' \
+	  build/site || { echo 'the site loads something from elsewhere' >&2; exit 1; }
 
 lock: $(UV)
 	$(UV) pip compile $(if $(UPGRADE),--upgrade) --quiet --universal --python-version 3.11 --generate-hashes --no-header \

@@ -1,5 +1,6 @@
-"""The page of settings says what the code says."""
+"""The pages that are made from the code say what it says, and so does `version`."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -7,11 +8,13 @@ from pathlib import Path
 import msgspec
 
 from afterword.domain.settings import Peer, Settings
+from afterword.redact.rules import RULES_VERSION
+from afterword.store.ledger.schema import MIGRATIONS
 
 ROOT = Path(__file__).parent.parent.parent
 
 
-def test_the_page_of_settings_is_that_of_the_code() -> None:
+def test_the_pages_made_from_the_code_are_those_of_the_code() -> None:
     done = subprocess.run([sys.executable, str(ROOT / "docs/make_reference.py"), "--check"], check=False)
     assert done.returncode == 0, "run `make docs`"
 
@@ -25,3 +28,11 @@ def test_every_setting_is_explained() -> None:
         for key in msgspec.structs.fields(Peer if several else section.type):
             row = next(line for line in part.splitlines() if line.startswith(f"| `{key.name}` |"))
             assert len(row.rstrip(" |").rpartition("|")[2].strip()) > 10, row
+
+
+def test_the_version_names_what_a_report_needs(tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "afterword", "version", "--json"]
+    done = subprocess.run(words, check=True, capture_output=True, env={"HOME": str(tmp_path)})
+    said = json.loads(done.stdout)
+    assert (said["redaction_rules"], said["schema"]) == (RULES_VERSION, len(MIGRATIONS))
+    assert {"python", "sqlite", "chromadb", "hyperscan"} <= {name for name, version in said["parts"].items() if version}

