@@ -53,8 +53,8 @@ prove: $(VENV)/.stamp-dev
 	  AFTERWORD_TEST_BACKFILL_DAYS=400 AFTERWORD_TEST_BACKFILL_KILLS=50 \
 	  AFTERWORD_TEST_VAULT_STEPS=10000 AFTERWORD_TEST_SYNC_STEPS=10000 AFTERWORD_TEST_SYNC_WALKS=500 \
 	  AFTERWORD_TEST_SYNC_EXAMPLES=100 AFTERWORD_TEST_LESSONS=200 AFTERWORD_TEST_LESSON_KILLS=40 \
-	  AFTERWORD_TEST_SEED=$(SEED) HYPOTHESIS_PROFILE=ci \
-	  $(VENV)/bin/pytest tests/fault tests/property -p no:randomly --junitxml=build/prove.xml
+	  AFTERWORD_TEST_ALL=1 AFTERWORD_TEST_SEED=$(SEED) HYPOTHESIS_PROFILE=ci \
+	  $(VENV)/bin/pytest tests/fault tests/property tests/golden tests/integration/test_canaries.py -p no:randomly --junitxml=build/prove.xml
 	@grep -o 'value="seed[^"]*"' build/prove.xml
 
 # The small sizes, some minutes. AFTERWORD_BENCH=DIR names where the made-up histories and their stores are kept.

@@ -134,6 +134,9 @@ def _load() -> None:
     for module in pkgutil.walk_packages(afterword.__path__, "afterword."):
         if module.name not in apart and not module.name.startswith("afterword.index."):
             importlib.import_module(module.name)
+    # The rules compiled: every redactor of these processes has them from here.
+    redactor = importlib.import_module("afterword.redact.redactor")
+    redactor.Redactor().warm()
 
 
 def _serve(link: socket.socket) -> int:

@@ -60,6 +60,7 @@ def test_a_killed_backup_is_absent_or_whole(tmp_path: Path) -> None:
     assert not target.exists()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "point", ["restore.ready", "restore.aside", "restore.placed", "ledger.inside", "ledger.commit"]
 )

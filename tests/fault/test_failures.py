@@ -29,6 +29,7 @@ def lay_out(home: Home) -> Home:
     return home
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("action", ["fail", "kill"])
 @pytest.mark.parametrize("point", POINTS)
 def test_one_fault_then_a_clean_run(

@@ -53,6 +53,7 @@ def all_gone(home: Path) -> bool:
     return not workers(home)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("point", POINTS)
 def test_killed_it_goes_on_and_no_process_is_left(point: str, calm: str, tmp_path: Path) -> None:
     home = lay_out(tmp_path)

@@ -88,6 +88,7 @@ def test_kills_inside_a_forgetting_leave_no_difference(tmp_path: Path) -> None:
         shutil.rmtree(home.path)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("point", ["forget.marked", "forget.rows", "forget.articles", "forget.packed"])
 def test_a_daemon_that_dies_of_it_goes_on_at_its_next_start(tmp_path: Path, point: str) -> None:
     home = Home(tmp_path / "home")
@@ -106,6 +107,7 @@ def test_a_daemon_that_dies_of_it_goes_on_at_its_next_start(tmp_path: Path, poin
     assert not planned(home)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("point", ["forget.step", "text.commit", "atomic.fsync", "forget.packed"])
 def test_a_full_disk_leaves_it_for_the_next_run(tmp_path: Path, point: str) -> None:
     home = Home(tmp_path / "home")

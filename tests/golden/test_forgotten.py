@@ -6,6 +6,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import pytest
 from catalogue import Entry, every_entry
 from decoding import assert_gone
 from homes import Home
@@ -27,6 +28,7 @@ def read_again(home: Home) -> None:
         )
 
 
+@pytest.mark.sampled(5)
 @every_entry
 def test_a_forgotten_word_stays_away(entry: Entry, tmp_path: Path) -> None:
     home = Home(tmp_path / "home")
@@ -54,6 +56,7 @@ def test_a_forgotten_word_stays_away(entry: Entry, tmp_path: Path) -> None:
     assert [line for line in lines(fresh) if own not in line] == [line for line in wanted if own not in line]
 
 
+@pytest.mark.sampled(5)
 @every_entry
 def test_a_forgotten_session_stays_away(entry: Entry, tmp_path: Path) -> None:
     home = Home(tmp_path / "home")

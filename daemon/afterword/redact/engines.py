@@ -233,6 +233,11 @@ def re2_searches(rules: Sequence[Rule]) -> list[Search]:
     return [re2.compile(rule.pattern.encode(), _re2_options(re2)).search for rule in rules]
 
 
+_COMPILED: dict[tuple[str, ...], bytes] = {}
+"""What this process has compiled, by its expressions: compiling takes a second, loading it a hundredth. Every redactor
+has a database of its own, for what scans one may not be shared."""
+
+
 class HyperscanEngine:
     """Hyperscan as the gate; re2 searches for the rules that hit, or re where re2 is missing."""
 
@@ -242,6 +247,8 @@ class HyperscanEngine:
         """`compiled` is what another one made of the very same rules, on this machine."""
         import hyperscan  # noqa: PLC0415 - optional: a platform without a wheel does without
 
+        expressions = [gate(rule.gate or rule.pattern) for rule in rules]
+        compiled = compiled or _COMPILED.get(tuple(expressions))
         if compiled is not None:
             self._database = hyperscan.loadb(compiled, mode=hyperscan.HS_MODE_BLOCK)
             self._database.scratch = hyperscan.Scratch(self._database)
@@ -249,11 +256,12 @@ class HyperscanEngine:
             count = len(rules)
             self._database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
             self._database.compile(
-                expressions=[gate(rule.gate or rule.pattern) for rule in rules],
+                expressions=expressions,
                 ids=list(range(count)),
                 elements=count,
                 flags=[hyperscan.HS_FLAG_SINGLEMATCH] * count,
             )
+            _COMPILED[tuple(expressions)] = hyperscan.dumpb(self._database)
         self._hits: list[int] = []
         append = self._hits.append
 
