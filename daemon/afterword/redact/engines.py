@@ -233,7 +233,7 @@ def re2_searches(rules: Sequence[Rule]) -> list[Search]:
     return [re2.compile(rule.pattern.encode(), _re2_options(re2)).search for rule in rules]
 
 
-_COMPILED: dict[tuple[str, ...], bytes] = {}
+_COMPILED: dict[tuple[bytes, ...], bytes] = {}
 """What this process has compiled, by its expressions: compiling takes a second, loading it a hundredth. Every redactor
 has a database of its own, for what scans one may not be shared."""
 
