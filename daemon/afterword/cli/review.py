@@ -10,7 +10,7 @@ from afterword.app.config import Config
 from afterword.cli.output import bars, config_option, json_option, note, say, say_json
 from afterword.cli.remote import by_daemon
 from afterword.cli.up import Stop
-from afterword.domain.errors import Exit, UsageError
+from afterword.domain.errors import Exit, NothingFound, UsageError
 
 if TYPE_CHECKING:
     from afterword.app.review import Candidate
@@ -87,7 +87,10 @@ def _ask(config: Config, found: "list[Candidate]") -> None:
         if key == "q":
             return
         if key in _KEYS:
-            _decide(config, each.id, _KEYS[key])
+            try:
+                _decide(config, each.id, _KEYS[key])
+            except NothingFound:
+                note("that was decided meanwhile, or does not wait any more")
 
 
 def _decide(config: Config, its_id: str, verdict: str) -> dict[str, Any]:
