@@ -12,32 +12,55 @@ sys.path.insert(0, str(Path(__file__).parent))
 settings.register_profile("dev", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", deadline=None, max_examples=200, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("deterministic", deadline=None, derandomize=True)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "dev"))
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
+
+_MANY_FILES = 10
+
+
+SAMPLED = {
+    "tests/integration/test_articles.py": 12,
+    "tests/integration/test_backup.py": 6,
+    "tests/integration/test_chroma_server.py": 9,
+    "tests/integration/test_connections.py": 5,
+    "tests/integration/test_corrections.py": 4,
+    "tests/integration/test_field.py": 24,
+    "tests/integration/test_forget.py": 14,
+    "tests/integration/test_gemini_daemon.py": 4,
+    "tests/integration/test_index.py": 14,
+    "tests/integration/test_index_gemini.py": 5,
+    "tests/integration/test_init_vaults.py": 20,
+    "tests/integration/test_people_in_the_vault.py": 7,
+    "tests/integration/test_retract.py": 4,
+    "tests/integration/test_unmerge.py": 3,
+}
+"""Files whose tests take minutes together → how many of them one run takes, others with every AFTERWORD_TEST_SAMPLE."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
-        "markers",
-        "sampled(n): n of its cases, spread over all of them; AFTERWORD_TEST_ALL=1 (`make prove`) takes every one",
+        "markers", "sampled(n): n of its cases, spread over all; AFTERWORD_TEST_ALL=1 (`make prove`) takes every one"
     )
 
 
 @pytest.hookimpl(tryfirst=True, specname="pytest_collection_modifyitems")
 def pytest_sample(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out cases of tests of which a sample will do; the same ones in every process of a run."""
-    if os.environ.get("AFTERWORD_TEST_ALL"):
+    """Leave out a part of the tests that take long, where more than a file or two is run: the same in every process."""
+    files = {item.nodeid.partition("::")[0] for item in items}
+    if os.environ.get("AFTERWORD_TEST_ALL") or len(files) < _MANY_FILES:
         return
-    cases: dict[str, list[pytest.Item]] = {}
+    turn = int(os.environ.get("AFTERWORD_TEST_SAMPLE", "0"))
+    cases: dict[str, tuple[int, list[pytest.Item]]] = {}
     for item in items:
-        if item.get_closest_marker("sampled"):
-            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+        file = item.nodeid.partition("::")[0]
+        marker = item.get_closest_marker("sampled")
+        if marker or file in SAMPLED:
+            key = item.nodeid.partition("[")[0] if marker else file
+            cases.setdefault(key, (marker.args[0] if marker else SAMPLED[file], []))[1].append(item)
     left_out = set()
-    for row in cases.values():
-        marker = row[0].get_closest_marker("sampled")
-        assert marker is not None
-        wanted, count = marker.args[0], len(row)
-        kept = {at * count // wanted for at in range(wanted)} if wanted < count else set(range(count))
-        left_out.update(item.nodeid for at, item in enumerate(sorted(row, key=lambda i: i.nodeid)) if at not in kept)
+    for wanted, row in cases.values():
+        count = len(row)
+        kept = {(at * count // wanted + turn) % count for at in range(min(wanted, count))}
+        left_out.update(each.nodeid for at, each in enumerate(sorted(row, key=lambda i: i.nodeid)) if at not in kept)
     gone = [item for item in items if item.nodeid in left_out]
     items[:] = [item for item in items if item.nodeid not in left_out]
     if gone:
